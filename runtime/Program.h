@@ -1,0 +1,162 @@
+// Program: the contract between compiler and runtime.
+//
+// What the compiler knows about a training step, as plain data: tensors with their places in one
+// arena, kernels, and functions as lists of launches.  The runtime sees this and a table of kernel
+// pointers, nothing else.  It prints and parses as JSON text (`runtime/ProgramText.cpp`).
+
+#ifndef NAPKIN_RUNTIME_PROGRAM_H
+#define NAPKIN_RUNTIME_PROGRAM_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace napkin::runtime {
+
+/// The format version that `printProgram` writes and `parseProgram` accepts.
+inline constexpr int64_t programVersion = 1;
+
+/// Offsets of tensors in the arena, and the arena itself, are multiples of this many bytes.
+inline constexpr int64_t arenaAlignment = 256;
+
+/// An element type.  Floats are IEEE or OCP formats; `boolean` is one byte in memory, 0 or 1;
+/// `f4e2m1` is packed, two elements a byte, the first in the low half.
+enum class DType : uint8_t { f64, f32, f16, bf16, f8e4m3, f8e5m2, f4e2m1, i64, i32, boolean };
+
+/// Bits of one element in memory (8 for `boolean`).
+int64_t bitsOf(DType dtype);
+/// "f32", "bool", ...: the name in the model language.
+std::string_view nameOf(DType dtype);
+/// The inverse of `nameOf`.
+std::optional<DType> dtypeNamed(std::string_view name);
+/// True for the floating-point types.
+bool isFloat(DType dtype);
+
+/// What a tensor is for, hence who writes it.
+enum class Role : uint8_t {
+  parameter, ///< trained; written by `init`, `step`/`update`, checkpoints
+  buffer,    ///< stored, not trained; written by `init`, `step`/`update`
+  state,     ///< of an optimizer; `owner` names its parameter
+  gradient,  ///< accumulated over micro-batches; `owner` names its parameter
+  input,     ///< written by the runtime from data before each micro-batch
+  scalar,    ///< no axes; a number that the runtime writes: hyper-parameters, step, steps, count.k
+  random,    ///< i32[4]: seed low, seed high, step, micro-batch; written by the runtime
+  result,    ///< named by a function's results; readable after that function ran
+  temporary, ///< lives inside one function
+};
+/// "parameter", ...: as printed.
+std::string_view nameOf(Role role);
+
+/// The row of the memory report that a tensor's bytes belong to.
+enum class MemoryClass : uint8_t {
+  parameters, states, buffers, gradients, inputs, scalars, saved, temporary, workspace
+};
+/// "parameters", ...: as printed.
+std::string_view nameOf(MemoryClass memoryClass);
+
+/// A tensor that exists in memory: contiguous, row-major.
+struct TensorInfo {
+  std::string name;            ///< as in the model file, "h.0.attn.c_fc.weight"; temporaries too
+  Role role = Role::temporary;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;  ///< sizes, each at least 1; empty: one element
+  std::vector<std::string> axes; ///< names of the axes ("batch", "seq"); empty, or one each ("" unknown)
+  int64_t offset = 0;          ///< in the arena, bytes, a multiple of `arenaAlignment`
+  int64_t bytes = 0;           ///< of the elements, without padding
+  MemoryClass memoryClass = MemoryClass::temporary;
+  std::string owner;           ///< for states and gradients: the parameter's name
+  std::string where;           ///< "gpt2.nap:12"; empty where there is none
+  double value = 0;            ///< for scalars: the value unless `-D` sets another
+  bool settable = false;       ///< for scalars: a hyper-parameter, which `-D` may set
+  int64_t idLimit = 0;         ///< for integer inputs that index a table: ids are in [0, idLimit); 0: unknown
+};
+
+/// Code that is called by launches.
+struct KernelInfo {
+  std::string name;                 ///< for people, "gelu_bias.h_N_mlp_c_fc"
+  std::string symbol;               ///< in the object file
+  int64_t scratchBytesPerWorker = 0; ///< private memory of one call, 256-byte aligned
+};
+
+/// One call of a kernel on given tensors.
+struct Launch {
+  int64_t kernel = 0;               ///< index in `Program::kernels`
+  std::vector<int64_t> arguments;   ///< indices in `Program::tensors`, read
+  std::vector<int64_t> results;     ///< indices in `Program::tensors`, written; may share bytes with arguments
+  int64_t tasks = 1;                ///< the kernel is called on sub-ranges [first, last) of [0, tasks), each task once
+  double flops = 0;                 ///< executed, all tasks together
+  double bytes = 0;                 ///< least traffic: distinct bytes read plus written
+  std::string where;                ///< lines of the model file, "gpt2.nap:12"
+  std::vector<int64_t> dies;        ///< tensors whose storage nobody reads after this launch
+};
+
+/// A list of launches in order.  The names that the runtime knows:
+/// "init", "prepare", "step" (accumulate = 1), "counts", "micro_first", "micro_next", "update"
+/// (accumulate > 1), "evaluate_counts", "evaluate", "predict".
+/// After it ran, the bytes of each persistent tensor (parameter, buffer, state, gradient) hold its
+/// new version, if the function has one.
+struct Function {
+  std::string name;
+  std::vector<Launch> launches;
+  /// Name -> tensor index: "loss", "metric accuracy", "output logits", "finite" (boolean),
+  /// "gradient_norm", "count.0".  A result may be any tensor, an input too.
+  std::map<std::string, int64_t> results;
+};
+
+/// A compiled training program.
+struct Program {
+  int64_t version = programVersion;
+  std::string model;                ///< "gpt2"
+  std::string graphHash;            ///< hexadecimal; equal for equal graphs
+  std::string target;               ///< "cpu:x86-64-v4"
+  std::string policy = "f32";       ///< precision
+  int64_t accumulate = 1;           ///< micro-batches a step
+  int64_t plannedSteps = 1;         ///< the train block's `steps`; `--steps` sets another
+  uint64_t defaultSeed = 0;         ///< the train block's `seed`; `--seed` sets another
+  int64_t arenaBytes = 0;           ///< one arena for everything, a multiple of `arenaAlignment`
+  int64_t scratchBytesPerWorker = 0; ///< largest of all kernels, a multiple of `arenaAlignment`
+  double modelFlopsPerStep = 0;     ///< of the model's graph, all micro-batches: the numerator of MFU
+  /// Choices fixed by compiling, with their values: hyper-parameters that are not scalars, dims.
+  std::vector<std::pair<std::string, std::string>> fixedChoices;
+  std::vector<TensorInfo> tensors;
+  std::vector<KernelInfo> kernels;
+  std::vector<Function> functions;
+};
+
+/// Calls tasks [first, last).  `operands` are the launch's arguments, then its results; `scratch`
+/// is this worker's own, `KernelInfo::scratchBytesPerWorker` bytes.
+using KernelFunction = void (*)(std::byte *const *operands, std::byte *scratch, int64_t first,
+                                int64_t last);
+
+/// What the JIT or the image loader hands to the runtime.
+struct LoadedProgram {
+  Program program;
+  std::vector<KernelFunction> kernels; ///< one for each of `program.kernels`
+};
+
+/// Elements of a tensor of this shape.
+int64_t elementsOf(const std::vector<int64_t> &shape);
+/// Bytes of a tensor of this type and shape, without padding.
+int64_t bytesOf(DType dtype, const std::vector<int64_t> &shape);
+
+/// The function of this name, or null.
+const Function *findFunction(const Program &program, std::string_view name);
+/// The index of the tensor with this name and a role other than temporary or result; -1: none.
+int64_t findTensor(const Program &program, std::string_view name);
+
+/// The program as JSON text: deterministic, ends with a newline.
+std::string printProgram(const Program &program);
+/// Reads what `printProgram` wrote and checks it: version, indices, sizes, tensors inside the arena.
+/// On failure returns nothing and sets `error` to one sentence.
+std::optional<Program> parseProgram(std::string_view text, std::string &error);
+/// One sentence about what is wrong with a program; empty if nothing is.
+std::string checkProgram(const Program &program);
+
+} // namespace napkin::runtime
+
+#endif
