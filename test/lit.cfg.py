@@ -1,0 +1,39 @@
+"""How lit runs Napkin's tests.
+
+%python, %root (the repository), %bin (napkin, napkin-opt) and %unit (C++ test programs) are the
+substitutions beside lit's own. `lit --param plain=1` keeps the tests of the rooms without MLIR.
+"""
+import os
+import re
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "house"))
+import lit_format
+
+plain = set(config.plain_tests) if lit_config.params.get("plain") else None
+config.name = "napkin"
+config.test_format = lit_format.NapkinTest(plain)
+config.test_source_root = os.path.dirname(__file__)
+config.suffixes = [".mlir", ".nap", ".test"]
+config.excludes = ["Inputs"]
+
+# lit hands on few variables; these would change what a test sees.
+for name in list(config.environment):
+    if re.match(r"NAPKIN_|OPENBLAS_|OMP_|MKL_|XDG_", name):
+        del config.environment[name]
+config.environment["PATH"] = os.pathsep.join(
+    [config.bin_dir, config.unit_dir, config.llvm_bin_dir, os.environ["PATH"]])
+config.environment["LC_ALL"] = "C.UTF-8"
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input-filter=all"
+
+config.substitutions += [
+    ("%python", sys.executable),
+    ("%root", os.path.dirname(config.test_source_root)),
+    ("%bin", config.bin_dir),
+    ("%unit", config.unit_dir),
+    ("%build", config.build_dir),
+]
+if shutil.which("nvidia-smi"):
+    config.available_features.add("gpu")
