@@ -1,0 +1,146 @@
+// Greedy placements in several orders, and their checker.
+#include "passes/planning/Placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+using namespace nap::planning;
+
+/// Nothing to place: no byte, or no step.
+static bool isEmpty(const Interval &interval) {
+  return interval.size <= 0 || interval.upper <= interval.lower;
+}
+
+int64_t nap::planning::maxLoad(const std::vector<Interval> &intervals) {
+  // At equal steps the frees (negative) come first: lifetimes are half-open.
+  std::vector<std::pair<int64_t, int64_t>> events;
+  for (const Interval &interval : intervals)
+    if (!isEmpty(interval)) {
+      events.emplace_back(interval.lower, interval.size);
+      events.emplace_back(interval.upper, -interval.size);
+    }
+  std::sort(events.begin(), events.end());
+  int64_t load = 0, most = 0;
+  for (const auto &[step, bytes] : events)
+    most = std::max(most, load += bytes);
+  return most;
+}
+
+namespace {
+/// A buffer that has its place, as the inner loop of the search reads it.
+struct Placed {
+  int64_t offset, end, lower, upper;
+};
+} // namespace
+
+/// Where `interval` goes among `placed` (in rising offset): the first gap that holds it, or the
+/// tightest; above all that overlap it when no gap does.
+static int64_t findGap(const std::vector<Placed> &placed, const Interval &interval, bool bestFit) {
+  int64_t end = 0, best = -1, bestSize = std::numeric_limits<int64_t>::max();
+  for (const Placed &other : placed) {
+    if (other.upper <= interval.lower || interval.upper <= other.lower)
+      continue;
+    int64_t gap = other.offset - end;
+    if (gap >= interval.size && gap < bestSize) {
+      best = end;
+      bestSize = gap;
+      if (!bestFit || gap == interval.size)
+        return best;
+    }
+    end = std::max(end, other.end);
+  }
+  return best >= 0 ? best : end;
+}
+
+/// Places the intervals one by one in `order`; gives up above `limit` (height is then `limit`).
+static Placement placeInOrder(const std::vector<Interval> &intervals,
+                              const std::vector<int64_t> &order, bool bestFit, int64_t limit) {
+  Placement result;
+  result.offsets.assign(intervals.size(), 0);
+  std::vector<Placed> placed;
+  placed.reserve(order.size());
+  for (int64_t index : order) {
+    const Interval &interval = intervals[index];
+    int64_t offset = findGap(placed, interval, bestFit);
+    result.offsets[index] = offset;
+    result.height = std::max(result.height, offset + interval.size);
+    if (result.height >= limit) {
+      result.height = limit;
+      return result;
+    }
+    Placed entry{offset, offset + interval.size, interval.lower, interval.upper};
+    auto position = std::upper_bound(
+        placed.begin(), placed.end(), entry,
+        [](const Placed &a, const Placed &b) { return a.offset < b.offset; });
+    placed.insert(position, entry);
+  }
+  return result;
+}
+
+Placement nap::planning::place(const std::vector<Interval> &intervals) {
+  using Key = double (*)(const Interval &);
+  // A larger key is placed earlier; ties go by start, then by number.
+  static constexpr Key keys[] = {
+      [](const Interval &i) { return double(i.size); },
+      [](const Interval &i) { return double(i.size) * double(i.upper - i.lower); },
+      [](const Interval &i) { return double(i.upper - i.lower); },
+      [](const Interval &i) { return -double(i.lower); },
+      [](const Interval &i) { return double(i.upper); },
+  };
+  std::vector<int64_t> all;
+  for (size_t index = 0; index < intervals.size(); ++index)
+    if (!isEmpty(intervals[index]))
+      all.push_back(int64_t(index));
+
+  int64_t bound = maxLoad(intervals);
+  Placement best;
+  best.offsets.assign(intervals.size(), 0);
+  if (all.empty())
+    return best;
+  best.height = std::numeric_limits<int64_t>::max();
+  // A limit of work, not of time: the plan is the same on every machine.
+  int64_t work = 0;
+  constexpr int64_t workLimit = 400'000'000;
+  for (bool bestFit : {true, false})
+    for (Key key : keys) {
+      std::vector<int64_t> order = all;
+      std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        double keyA = key(intervals[a]), keyB = key(intervals[b]);
+        if (keyA != keyB)
+          return keyA > keyB;
+        return std::pair{intervals[a].lower, a} < std::pair{intervals[b].lower, b};
+      });
+      Placement next = placeInOrder(intervals, order, bestFit, best.height);
+      if (next.height < best.height)
+        best = std::move(next);
+      work += int64_t(all.size()) * int64_t(all.size());
+      if (best.height == bound || work > workLimit)
+        return best;
+    }
+  return best;
+}
+
+std::string nap::planning::checkPlacement(const std::vector<Interval> &intervals,
+                                          const Placement &placement) {
+  if (placement.offsets.size() != intervals.size())
+    return fmt::format("{} offsets for {} buffers", placement.offsets.size(), intervals.size());
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    const Interval &a = intervals[i];
+    int64_t begin = placement.offsets[i], end = begin + a.size;
+    if (begin < 0 || end > placement.height)
+      return fmt::format("buffer {} at [{}, {}) leaves the arena of {} bytes", i, begin, end,
+                         placement.height);
+    for (size_t j = 0; j < i; ++j) {
+      const Interval &b = intervals[j];
+      int64_t otherBegin = placement.offsets[j], otherEnd = otherBegin + b.size;
+      bool together = a.lower < b.upper && b.lower < a.upper;
+      if (together && begin < otherEnd && otherBegin < end)
+        return fmt::format("buffers {} and {} are live at step {} and share byte {}", j, i,
+                           std::max(a.lower, b.lower), std::max(begin, otherBegin));
+    }
+  }
+  return "";
+}

@@ -1,0 +1,40 @@
+// Offsets for buffers with known lifetimes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nap::planning {
+
+/// A buffer of `size` bytes that is live in the half-open range of steps [lower, upper).
+struct Interval {
+  int64_t lower = 0;
+  int64_t upper = 0;
+  int64_t size = 0;
+};
+
+/// One offset (bytes) per interval; `height` is the least arena that holds them all.
+struct Placement {
+  std::vector<int64_t> offsets;
+  int64_t height = 0;
+};
+
+/// `bytes` rounded up to a multiple of `alignment`.
+inline int64_t alignTo(int64_t bytes, int64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// The largest sum of sizes that are live at one step: no placement is lower.
+int64_t maxLoad(const std::vector<Interval> &intervals);
+
+/// Places the intervals so that no two that are live at one step share a byte. The best of a fixed
+/// portfolio of greedy placements (orders by size, area, lifetime, start; first and best fit), which
+/// ends early at `maxLoad`. A function of the intervals alone. Offsets are sums of sizes, so sizes
+/// that are multiples of an alignment give offsets that are.
+Placement place(const std::vector<Interval> &intervals);
+
+/// One sentence about what is wrong with a placement, by comparing every pair; empty if nothing is.
+std::string checkPlacement(const std::vector<Interval> &intervals, const Placement &placement);
+
+} // namespace nap::planning

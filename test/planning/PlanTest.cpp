@@ -1,0 +1,101 @@
+// Lifetimes, and what the plan's checker must find.
+#include "passes/planning/Plan.h"
+
+#include <fmt/format.h>
+
+using namespace nap::planning;
+
+static int failures = 0;
+
+static void expect(bool holds, const std::string &what) {
+  if (holds)
+    return;
+  fmt::print("FAILED: {}\n", what);
+  ++failures;
+}
+
+/// Tensor 0 is given; 0 -> 1 -> 2, and 2 is kept.
+static Timeline chain() {
+  Timeline timeline;
+  timeline.sizes = {8, 8, 8};
+  timeline.given = {0};
+  timeline.kept = {2};
+  timeline.steps = {{{0}, {1}, {}}, {{1}, {2}, {}}};
+  return timeline;
+}
+
+static void testLifetimes() {
+  auto intervals = lifetimes(chain());
+  expect(intervals[0].lower == 0 && intervals[0].upper == 1, "a given tensor lives to its reader");
+  expect(intervals[1].lower == 0 && intervals[1].upper == 2, "a tensor lives from writer to reader");
+  expect(intervals[2].lower == 1 && intervals[2].upper == 3, "a kept tensor outlives the last step");
+  expect(peakOf(chain()) == 16, "the peak of a chain is two tensors");
+}
+
+static void testUnreadResultOccupiesItsStep() {
+  Timeline timeline = chain();
+  timeline.kept = {};
+  expect(lifetimes(timeline)[2].upper == 2, "a result that nobody reads lives in its own step");
+}
+
+static void testCheckerAcceptsReuse() {
+  expect(checkPlan(chain(), {0, 8, 0}).empty(), "storage of a dead tensor may be used again");
+}
+
+static void testCheckerFindsOverwrittenRead() {
+  Timeline timeline = chain();
+  timeline.steps.push_back({{0}, {}, {}});
+  expect(checkPlan(timeline, {0, 8, 0}) == "step 2 reads tensor 0, whose bytes were overwritten",
+         "a read of overwritten bytes is not seen");
+}
+
+static void testCheckerFindsPartialOverlap() {
+  Timeline timeline = chain();
+  timeline.steps.push_back({{0}, {}, {}});
+  expect(!checkPlan(timeline, {4, 12, 0}).empty(), "a partial overwrite is not seen");
+}
+
+static void testCheckerWantsPermissionInPlace() {
+  Timeline timeline = chain();
+  expect(!checkPlan(timeline, {0, 0, 8}).empty(), "writing over one's own input is not seen");
+  timeline.steps[0].inPlace = {{0, 1}};
+  expect(checkPlan(timeline, {0, 0, 8}).empty(), "an allowed write in place is refused");
+  expect(!checkPlan(timeline, {0, 4, 12}).empty(), "a shifted write in place is not seen");
+}
+
+/// Rule 6: the new version of a state may not be written while its old one has a reader to come.
+static void testCheckerFindsEarlyStateUpdate() {
+  Timeline timeline;
+  timeline.sizes = {8, 8, 8};
+  timeline.given = {0};
+  timeline.kept = {1, 2};
+  timeline.steps = {{{0}, {1}, {{0, 1}}}, {{0}, {2}, {}}};
+  expect(checkPlan(timeline, {0, 0, 8}) == "step 1 reads tensor 0, whose bytes were overwritten",
+         "an update before the last read is not seen");
+}
+
+static void testCheckerFindsLostResult() {
+  Timeline timeline = chain();
+  timeline.kept = {1, 2};
+  expect(!checkPlan(timeline, {0, 8, 8}).empty(), "a lost result is not seen");
+}
+
+static void testCheckerFindsTwoWritesToOnePlace() {
+  Timeline timeline;
+  timeline.sizes = {8, 8};
+  timeline.steps = {{{}, {0, 1}, {}}};
+  expect(!checkPlan(timeline, {0, 0}).empty(), "two results in one place are not seen");
+}
+
+int main() {
+  testLifetimes();
+  testUnreadResultOccupiesItsStep();
+  testCheckerAcceptsReuse();
+  testCheckerFindsOverwrittenRead();
+  testCheckerFindsPartialOverlap();
+  testCheckerWantsPermissionInPlace();
+  testCheckerFindsEarlyStateUpdate();
+  testCheckerFindsLostResult();
+  testCheckerFindsTwoWritesToOnePlace();
+  return failures != 0;
+}
