@@ -1,7 +1,8 @@
 // What an op costs, by counter.
 #pragma once
 
-#include "mlir/IR/Types.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace nap {
 
@@ -28,5 +29,33 @@ struct Cost {
   /// Floating-point work: mm + vec + cmp + trn.
   Count total() const { return mm + vec + cmp + trn; }
 };
+
+/// The element type that sums of `element` are kept in: f32 for the narrower floats.
+inline mlir::Type accumulatorType(mlir::Type element) {
+  bool narrow = llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  return narrow ? mlir::Float32Type::get(element.getContext()) : element;
+}
+
+/// A cost of nothing yet on tensors of `type`.
+inline Cost costOn(mlir::Type type) {
+  Cost cost;
+  cost.compute = mlir::getElementTypeOrSelf(type);
+  cost.accumulate = accumulatorType(cost.compute);
+  return cost;
+}
+
+/// `count` adds, subtractions, multiplications or divisions on tensors of `type`.
+inline Cost arithmetic(mlir::Type type, Count count) {
+  Cost cost = costOn(type);
+  cost.vec = count;
+  return cost;
+}
+
+/// `count` comparisons, maxima, minima or selections on tensors of `type`.
+inline Cost comparisons(mlir::Type type, Count count) {
+  Cost cost = costOn(type);
+  cost.cmp = count;
+  return cost;
+}
 
 } // namespace nap

@@ -25,11 +25,11 @@ def NapDialect : Dialect {
 }
 
 /// Any tensor that a graph may hold.
-def NapTensor : TensorOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F4E2M1FN, I32, I64, I1]>;
-def NapFloatTensor : TensorOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F4E2M1FN]>;
-def NapNumberTensor : TensorOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F4E2M1FN, I32, I64]>;
-def NapIntTensor : TensorOf<[I32, I64]>;
-def NapBoolTensor : TensorOf<[I1]>;
+def NapTensor : StaticShapeTensorOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F4E2M1FN, I32, I64, I1]>;
+def NapFloatTensor : StaticShapeTensorOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F4E2M1FN]>;
+def NapNumberTensor : StaticShapeTensorOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F4E2M1FN, I32, I64]>;
+def NapIntTensor : StaticShapeTensorOf<[I32, I64]>;
+def NapBoolTensor : StaticShapeTensorOf<[I1]>;
 /// The random key: [seed low, seed high, step, micro-batch].
 def NapRandomKey : TypeConstraint<CPred<[{
   ::llvm::isa<::mlir::RankedTensorType>($_self) &&
