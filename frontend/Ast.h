@@ -425,6 +425,7 @@ struct Function {
   std::vector<Type> results;     ///< after "->"; none when it is not written. Layer, fn
   std::optional<Name> precision; ///< `f32` of `in f32`. Layer, fn
   Block body;
+  std::vector<CommentTrap> traps; ///< in the signature
   Range word;      ///< `layer`
   Range signature; ///< from the name to the end of what stands before the body
   Range range;
