@@ -33,6 +33,8 @@ class Nap_Random<string mnemonic> : Nap_Pure<mnemonic> {
 def RandomUniformOp : Nap_Random<"random_uniform"> { let summary = "uniform in [0, 1): (word >> 8) * 2^-24"; }
 def RandomNormalOp : Nap_Random<"random_normal"> {
   let summary = "standard normal by Box and Muller: elements 0 and 1 of four from words 0 and 1, 2 and 3 from words 2 and 3";
+  // With u and v the uniforms of the two words: radius = sqrt(-2 log(1 - u)), angle = 2 pi v; the
+  // even element is radius * cos(angle), the odd one radius * sin(angle).
 }
 
 #endif

@@ -21,7 +21,7 @@ LogicalResult ConcatOp::verify() {
     SmallVector<int64_t> wanted(getType().getShape());
     wanted[axis] = type.getDimSize(axis);
     if (failed(checkShape(*this, "an operand", type, wanted)) ||           // C2
-        failed(checkElement(*this, "an operand", type, getType()))) // C3
+        failed(checkElement(*this, "an operand", type, getType())))         // C3
       return failure();
     total += type.getDimSize(axis);
   }
@@ -212,10 +212,10 @@ LogicalResult TopKOp::verify() {
                          << size;
   SmallVector<int64_t> wanted(type.getShape());
   wanted.back() = count;
-  if (failed(checkShape(*this, "the values", values, wanted)) ||
-      failed(checkShape(*this, "the ids", getIds().getType(), wanted))) // C1
+  if (failed(checkShape(*this, "the list of values", values, wanted)) ||
+      failed(checkShape(*this, "the list of ids", getIds().getType(), wanted))) // C1
     return failure();
-  return checkElement(*this, "the values", values, type); // C2
+  return checkElement(*this, "the list of values", values, type); // C2
 }
 
 Cost TopKOp::getCost() {
