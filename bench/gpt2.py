@@ -170,7 +170,7 @@ def runTorch(folder, steps, threads, kind):
 def runNapkin(folder, steps, threads):
     log = folder / "log.jsonl"
     log.unlink(missing_ok=True)
-    _, mebibytes = run(["./gpt2", "--data", "tokens.npy,targets.npy", "--init", "init.safetensors",
+    _, mebibytes = run(["./gpt2", "--data=tokens.npy", "--data=targets.npy", "--init=init.safetensors",
                         "--data-order=sequential", f"--steps={steps}", f"--threads={threads}",
                         "--log", log], folder)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -236,7 +236,7 @@ def main():
         model = ROOT / "examples/gpt2.nap"
         run([napkin, "compile", model, "-o", folder / "gpt2", *flags], folder)
         start = time.perf_counter()
-        run([napkin, "train", model, *flags, "--data", "tokens.npy,targets.npy", "--steps=1",
+        run([napkin, "train", model, *flags, "--data=tokens.npy", "--data=targets.npy", "--steps=1",
              f"--threads={given.threads}"], folder)
         firstStep = time.perf_counter() - start
 

@@ -32,7 +32,9 @@ def difference(values, wanted):
 
 
 def train(model, tensors, folder, flags):
-    """Runs napkin in `folder`; the log's lines, and the weights after the last step."""
+    """Runs napkin in `folder`; the log's lines, and the weights after the last step.
+
+    `init.*` are the weights to begin with and `data.*` the inputs."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     safetensors.write(folder / "init.safetensors", part(tensors, "init."))
@@ -48,31 +50,45 @@ def train(model, tensors, folder, flags):
     return [line for line in lines if "loss" in line], safetensors.read(saved)
 
 
+class Comparison:
+    """Collects differences, and says at the end what is wrong."""
+
+    def __init__(self):
+        self.compared, self.worst, self.failures = 0, 0.0, []
+
+    def add(self, what, values, wanted, tolerance=TOLERANCE):
+        found = difference(values, wanted)
+        self.compared += 1
+        self.worst = max(self.worst, found)
+        if found > tolerance:
+            self.failures.append(f"{what}: off by {found:.2e} of the largest, {list(values)[:4]}... "
+                                 f"and the reference is {list(wanted)[:4]}...")
+
+    def addGradients(self, tensors, weights):
+        """`gradient.P` against the move of P from `init.P` to its weight, by one step of sgd."""
+        for name, (_, _, wanted) in part(tensors, "gradient.").items():
+            moved = zip(tensors["init." + name][2], weights[name][2])
+            self.add(f"gradient of {name}", [(b - a) / RATE for b, a in moved], wanted)
+
+    def exit(self):
+        print(*self.failures, f"{self.compared} compared, the worst is off by {self.worst:.2e}",
+              sep="\n")
+        sys.exit(bool(self.failures) or not self.compared)
+
+
 def main():
     model, vectors, folder, *flags = sys.argv[1:]
     tensors = safetensors.read(vectors)
     flags = tensors["__metadata__"]["flags"].split() + flags
     lines, weights = train(model, tensors, pathlib.Path(folder), flags)
-    compared, worst, failures = 0, 0.0, []
-
-    def compare(what, values, wanted):
-        nonlocal compared, worst
-        compared += 1
-        found = difference(values, wanted)
-        worst = max(worst, found)
-        if found > TOLERANCE:
-            failures.append(f"{what}: off by {found:.2e} of the largest, {list(values)[:4]}... "
-                            f"and the reference is {list(wanted)[:4]}...")
-
+    comparison = Comparison()
     for name, (_, _, wanted) in part(tensors, "value.").items():
-        compare(name, [line.get(name, math.nan) for line in lines], wanted)
-    for name, (_, _, wanted) in part(tensors, "gradient.").items():
-        before, after = tensors["init." + name][2], weights[name][2]
-        compare(f"gradient of {name}", [(b - a) / RATE for a, b in zip(after, before)], wanted)
+        comparison.add(name, [line.get(name, math.nan) for line in lines], wanted)
+    comparison.addGradients(tensors, weights)
     for name, (_, _, wanted) in part(tensors, "weight.").items():
-        compare(f"{name} after the last step", weights[name][2], wanted)
-    print(*failures, f"{compared} compared, the worst is off by {worst:.2e}", sep="\n")
-    sys.exit(bool(failures) or not compared)
+        comparison.add(f"{name} after the last step", weights[name][2], wanted)
+    comparison.exit()
 
 
-main()
+if __name__ == "__main__":
+    main()
