@@ -1,0 +1,66 @@
+// A two-operand einsum as a batched matrix product.
+#pragma once
+
+#include "ir/Ops.h"
+#include "ir/Views.h"
+
+namespace nap {
+
+/// One letter of a contraction: its extent, and how far one step along it moves in each tensor, in
+/// elements of the memory that the kernel's operand occupies (0: the tensor lacks the letter).
+struct ContractionAxis {
+  int64_t extent = 1;
+  int64_t strideLhs = 0, strideRhs = 0, strideResult = 0;
+};
+
+/// result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], each of b, m, n, k standing for any
+/// number of letters in row-major order. `lhs` is the side whose free letters are not the result's
+/// innermost: the result's rows run along n wherever it has an n at all. Letters that lie together
+/// in every tensor are merged; letters of extent 1 are dropped.
+struct ContractionForm {
+  llvm::SmallVector<ContractionAxis> batch, rows, columns, contracted;
+  /// The memory that each side reads: a block argument of the kernel, and where in it view begins.
+  StridedView lhs, rhs;
+  /// True when lhs is the einsum's second operand.
+  bool swapped = false;
+  mlir::Type elementType;
+
+  static int64_t extentOf(llvm::ArrayRef<ContractionAxis> axes);
+  int64_t batchExtent() const { return extentOf(batch); }
+  int64_t rowExtent() const { return extentOf(rows); }
+  int64_t columnExtent() const { return extentOf(columns); }
+  int64_t contractedExtent() const { return extentOf(contracted); }
+};
+
+/// The form of a two-operand einsum whose operands are views of memory (block arguments) with
+/// constant strides; null otherwise, and where a letter stands in one operand only and not in the
+/// result.
+std::optional<ContractionForm> getContractionForm(EinsumOp einsum);
+
+/// How the contraction skeleton of the CPU cuts a product. Sizes are in elements.
+///
+/// A task computes `rowBlock` x `columnBlock` elements of one batch entry, `contractedBlock` terms at
+/// a time: it packs the columns' side into panels of `tileColumns`, and a register tile of `tileRows` x
+/// `tileColumns` runs along the panel.
+struct ContractionSchedule {
+  int64_t lanes = 16, tileRows = 8, tileColumns = 48;
+  int64_t rowBlock = 0, columnBlock = 0, contractedBlock = 0;
+  /// Tasks of a launch, and bytes of scratch a worker.
+  int64_t tasks = 0, scratch = 0;
+
+  /// The schedule for vectors of `vectorBytes` bytes: a function of extents, element type and target.
+  static ContractionSchedule choose(const ContractionForm &form, int64_t vectorBytes);
+
+  /// Bytes of scratch: packed columns, then the block of sums, then packed rows (where needed).
+  int64_t packedColumnsBytes() const;
+  int64_t sumsBytes() const;
+  int64_t packedRowsBytes() const;
+  int64_t elementBytes = 4;
+  /// True when the rows' side is packed: its contracted letters do not lie in one stride.
+  bool packRows = false;
+
+  mlir::DictionaryAttr toAttr(mlir::MLIRContext *context) const;
+  static ContractionSchedule fromAttr(mlir::DictionaryAttr attr);
+};
+
+} // namespace nap
