@@ -1,0 +1,322 @@
+// LLVM: conversions, optimisation, object files, linking.
+#include "codegen/Object.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+using namespace mlir;
+using namespace nap;
+
+//===--------------------------------------------------------------------------------------------===//
+// The target
+//===--------------------------------------------------------------------------------------------===//
+
+static void initializeTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+}
+
+std::string nap::cpuNameOf(const TargetMachineOptions &options) {
+  return options.cpu.empty() ? llvm::sys::getHostCPUName().str() : options.cpu;
+}
+
+static std::string featuresOf(const TargetMachineOptions &options) {
+  if (!options.cpu.empty() || !options.features.empty())
+    return options.features;
+  std::vector<std::string> features;
+  for (const auto &[name, enabled] : llvm::sys::getHostCPUFeatures())
+    features.push_back((enabled ? "+" : "-") + name.str());
+  std::sort(features.begin(), features.end());
+  return llvm::join(features, ",");
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(const TargetMachineOptions &options) {
+  initializeTarget();
+  std::string message;
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return llvm::createStringError(message);
+  llvm::TargetOptions targetOptions;
+  // Law L3: an unfused multiply and add stays apart.
+  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpuNameOf(options), featuresOf(options), targetOptions, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!machine)
+    return llvm::createStringError("no code can be made for processor '" + cpuNameOf(options) + "'");
+  return machine;
+}
+
+int64_t nap::vectorBytesOf(const TargetMachineOptions &options) {
+  auto machine = makeTargetMachine(options);
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return 16;
+  }
+  const llvm::MCSubtargetInfo *info = (*machine)->getMCSubtargetInfo();
+  if (info->checkFeatures("+avx512f"))
+    return 64;
+  return info->checkFeatures("+avx2") ? 32 : 16;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Conversions
+//===--------------------------------------------------------------------------------------------===//
+
+LogicalResult nap::convertToLLVMDialect(ModuleOp module) {
+  PassManager manager(module.getContext());
+  manager.enableVerifier(false);
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createLoopInvariantCodeMotionPass());
+  functions.addPass(createSCFToControlFlowPass());
+  functions.addPass(arith::createArithExpandOpsPass());
+  functions.addPass(memref::createExpandStridedMetadataPass());
+  ConvertVectorToLLVMPassOptions vectorOptions;
+  vectorOptions.vectorTransposeLowering = vector::VectorTransposeLowering::Shuffle16x16;
+  manager.addPass(createConvertVectorToLLVMPass(vectorOptions));
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  ConvertFuncToLLVMPassOptions funcOptions;
+  funcOptions.useBarePtrCallConv = true;
+  manager.addPass(createConvertFuncToLLVMPass(funcOptions));
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  return manager.run(module);
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Objects
+//===--------------------------------------------------------------------------------------------===//
+
+/// Gives `body` (pointers of all operands, scratch, first, last) the signature of a kernel.
+static void wrapKernel(llvm::Module &module, llvm::Function &body) {
+  llvm::LLVMContext &context = module.getContext();
+  std::string name = body.getName().str();
+  body.setName(name + ".body");
+  body.setLinkage(llvm::GlobalValue::InternalLinkage);
+  body.addFnAttr(llvm::Attribute::AlwaysInline);
+  auto *pointer = llvm::PointerType::getUnqual(context);
+  auto *integer = llvm::Type::getInt64Ty(context);
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {pointer, pointer, integer, integer}, false);
+  auto *kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", kernel));
+  llvm::SmallVector<llvm::Value *> arguments;
+  unsigned operands = body.arg_size() - 3;
+  for (unsigned i = 0; i < operands; ++i)
+    arguments.push_back(builder.CreateLoad(
+        pointer, builder.CreateConstInBoundsGEP1_64(pointer, kernel->getArg(0), i)));
+  for (unsigned i = 1; i < 4; ++i)
+    arguments.push_back(kernel->getArg(i));
+  builder.CreateCall(&body, arguments);
+  builder.CreateRetVoid();
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  // Kernels say themselves what is a vector.
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+/// One object from a module of the LLVM dialect.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+compileObject(ModuleOp converted, const TargetMachineOptions &options, std::string *llvmText) {
+  auto machine = makeTargetMachine(options);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(converted, context, "kernels");
+  if (!module)
+    return llvm::createStringError("the kernels could not be translated to LLVM IR");
+  module->setTargetTriple((*machine)->getTargetTriple());
+  module->setDataLayout((*machine)->createDataLayout());
+  std::vector<llvm::Function *> bodies;
+  for (llvm::Function &function : *module)
+    if (!function.isDeclaration())
+      bodies.push_back(&function);
+  for (llvm::Function *body : bodies)
+    wrapKernel(*module, *body);
+  for (llvm::Function &function : *module)
+    if (!function.isDeclaration()) {
+      function.addFnAttr("prefer-vector-width", "512");
+      function.addFnAttr("target-cpu", (*machine)->getTargetCPU());
+      function.addFnAttr("target-features", (*machine)->getTargetFeatureString());
+    }
+  optimize(*module, **machine);
+  if (llvmText) {
+    llvm::raw_string_ostream stream(*llvmText);
+    module->print(stream, nullptr);
+  }
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager emit;
+  if ((*machine)->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return llvm::createStringError("the target cannot write object files");
+  emit.run(*module);
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "kernels.o",
+                                                         /*RequiresNullTerminator=*/false);
+}
+
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+nap::compileObjects(ModuleOp converted, const TargetMachineOptions &options,
+                    std::string *llvmText) {
+  registerBuiltinDialectTranslation(*converted.getContext());
+  registerLLVMDialectTranslation(*converted.getContext());
+  // Parts of about equal work, dealt out by size, so that they compile side by side. Their number is
+  // fixed: the same objects come out on every machine.
+  constexpr size_t parts = 8;
+  struct Kernel {
+    LLVM::LLVMFuncOp function;
+    size_t size = 0;
+  };
+  std::vector<Kernel> kernels;
+  for (auto function : converted.getOps<LLVM::LLVMFuncOp>()) {
+    if (function.isExternal())
+      continue;
+    Kernel kernel{function};
+    function.walk([&](Operation *) { ++kernel.size; });
+    kernels.push_back(kernel);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const Kernel &a, const Kernel &b) { return a.size > b.size; });
+  std::vector<OwningOpRef<ModuleOp>> modules;
+  for (size_t part = 0; part < std::min(parts, kernels.size()); ++part) {
+    OpBuilder builder(converted.getContext());
+    auto module = ModuleOp::create(builder, converted.getLoc());
+    builder.setInsertionPointToEnd(module.getBody());
+    for (auto function : converted.getOps<LLVM::LLVMFuncOp>())
+      if (function.isExternal())
+        builder.clone(*function);
+    for (size_t i = part; i < kernels.size(); i += parts)
+      builder.clone(*kernels[i].function);
+    modules.push_back(module);
+  }
+
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects(modules.size());
+  std::vector<std::string> texts(modules.size()), errors(modules.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t part; (part = next++) < modules.size();) {
+      auto object = compileObject(*modules[part], options, llvmText ? &texts[part] : nullptr);
+      if (object)
+        objects[part] = std::move(*object);
+      else
+        errors[part] = llvm::toString(object.takeError());
+    }
+  };
+  unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::min<size_t>(threads, modules.size()); ++i)
+    helpers.emplace_back(work);
+  work();
+  for (std::thread &helper : helpers)
+    helper.join();
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return llvm::createStringError(error);
+  if (llvmText)
+    *llvmText = llvm::join(texts, "");
+  return objects;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Linking
+//===--------------------------------------------------------------------------------------------===//
+
+static llvm::ErrorOr<std::string> findLinker() {
+  for (const char *name : {"/usr/lib/llvm-22/bin/ld.lld", "ld.lld-22", "ld.lld"})
+    if (auto path = llvm::sys::findProgramByName(name))
+      return path;
+  return std::make_error_code(std::errc::no_such_file_or_directory);
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+nap::linkImage(llvm::ArrayRef<std::unique_ptr<llvm::MemoryBuffer>> objects) {
+  auto linker = findLinker();
+  if (!linker)
+    return llvm::createStringError(
+        "ld.lld is not found; an executable is linked with it: install lld-22");
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("napkin", folder))
+    return llvm::createStringError("no temporary folder can be made: " + error.message());
+  std::vector<std::string> words = {*linker, "-shared", "-z", "norelro", "--hash-style=sysv", "--build-id=none"};
+  std::string error;
+  for (auto [i, object] : llvm::enumerate(objects)) {
+    std::string path = (folder + "/" + llvm::Twine(i) + ".o").str();
+    std::error_code code;
+    llvm::raw_fd_ostream file(path, code);
+    file << object->getBuffer();
+    file.close();
+    if (code || file.has_error())
+      error = "cannot write " + path;
+    words.push_back(path);
+  }
+  std::string output = (folder + "/image.so").str(), log = (folder + "/log").str();
+  words.insert(words.end(), {"-o", output});
+  std::unique_ptr<llvm::MemoryBuffer> image;
+  if (error.empty()) {
+    std::vector<llvm::StringRef> arguments(words.begin(), words.end());
+    std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log), llvm::StringRef(log)};
+    std::string message;
+    int status = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, redirects, 0, 0, &message);
+    auto buffer = llvm::MemoryBuffer::getFile(output, false, false);
+    if (status != 0 || !buffer) {
+      auto text = llvm::MemoryBuffer::getFile(log);
+      error = "ld.lld failed: " + (text ? (*text)->getBuffer().trim().str() : message);
+    } else {
+      image = llvm::MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), "image.so");
+    }
+  }
+  llvm::sys::fs::remove_directories(folder);
+  if (!error.empty())
+    return llvm::createStringError(error);
+  return image;
+}

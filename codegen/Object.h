@@ -1,0 +1,41 @@
+// From lowered kernels to machine code.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <string>
+#include <vector>
+
+namespace nap {
+
+/// The machine that code is made for.
+struct TargetMachineOptions {
+  /// LLVM's names; empty: the machine that compiles.
+  std::string cpu, features;
+  /// Threads that compile side by side; 0: as many as there are cores.
+  unsigned threads = 0;
+};
+
+/// Bytes of the vectors that this machine computes fastest with: 64 with AVX-512, else 32 or 16.
+int64_t vectorBytesOf(const TargetMachineOptions &options);
+/// The processor's name and features as LLVM knows them, "sapphirerapids".
+std::string cpuNameOf(const TargetMachineOptions &options);
+
+/// Takes a module of lowered kernels (functions over flat memrefs, docs/architecture.md, 4) to the LLVM
+/// dialect, in place.
+mlir::LogicalResult convertToLLVMDialect(mlir::ModuleOp module);
+
+/// Object files that define, for every function NAME of a converted module, the kernel
+/// `void NAME(std::byte *const *operands, std::byte *scratch, int64_t first, int64_t last)`. The number of objects
+/// and their bytes depend on the module and the target alone. `llvmText`, if given, receives the optimised LLVM IR.
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+compileObjects(mlir::ModuleOp converted, const TargetMachineOptions &options,
+               std::string *llvmText = nullptr);
+
+/// Links objects into one shared object image with `ld.lld`, found beside LLVM or in PATH.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+linkImage(llvm::ArrayRef<std::unique_ptr<llvm::MemoryBuffer>> objects);
+
+} // namespace nap
