@@ -16,6 +16,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
@@ -225,8 +226,9 @@ nap::compileObjects(ModuleOp converted, const TargetMachineOptions &options,
     function.walk([&](Operation *) { ++kernel.size; });
     kernels.push_back(kernel);
   }
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const Kernel &a, const Kernel &b) { return a.size > b.size; });
+  std::sort(kernels.begin(), kernels.end(), [](Kernel &a, Kernel &b) {
+    return std::make_pair(b.size, a.function.getName()) < std::make_pair(a.size, b.function.getName());
+  });
   std::vector<OwningOpRef<ModuleOp>> modules;
   for (size_t part = 0; part < std::min(parts, kernels.size()); ++part) {
     OpBuilder builder(converted.getContext());

@@ -1,0 +1,354 @@
+// Writes the runtime's Program from a planned module: copies, decides nothing.
+#include "codegen/BuildProgram.h"
+
+#include "ir/Ops.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace nap;
+namespace rt = napkin::runtime;
+
+//===--------------------------------------------------------------------------------------------===//
+// Lines
+//===--------------------------------------------------------------------------------------------===//
+
+using Lines = std::set<std::pair<std::string, unsigned>>;
+
+/// Collects the places in model files that a location stands for; of a call, the caller's.
+static void collectLines(Location location, Lines &lines) {
+  if (auto place = dyn_cast<FileLineColLoc>(location)) {
+    if (place.getLine() > 0)
+      lines.insert({llvm::sys::path::filename(place.getFilename().getValue()).str(), place.getLine()});
+  } else if (auto named = dyn_cast<NameLoc>(location)) {
+    collectLines(named.getChildLoc(), lines);
+  } else if (auto call = dyn_cast<CallSiteLoc>(location)) {
+    collectLines(call.getCaller(), lines);
+  } else if (auto fused = dyn_cast<FusedLoc>(location)) {
+    for (Location part : fused.getLocations())
+      collectLines(part, lines);
+  }
+}
+
+std::string nap::describeLocation(Location location) {
+  Lines lines;
+  collectLines(location, lines);
+  std::string text, file;
+  for (const auto &[name, line] : lines) {
+    if (name == file) {
+      text += "," + std::to_string(line);
+    } else {
+      text += (text.empty() ? "" : " ") + name + ":" + std::to_string(line);
+      file = name;
+    }
+  }
+  return text;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Tensors
+//===--------------------------------------------------------------------------------------------===//
+
+static rt::DType dtypeOf(Type type) {
+  if (type.isF64())
+    return rt::DType::f64;
+  if (type.isF16())
+    return rt::DType::f16;
+  if (type.isBF16())
+    return rt::DType::bf16;
+  if (isa<Float8E4M3FNType>(type))
+    return rt::DType::f8e4m3;
+  if (isa<Float8E5M2Type>(type))
+    return rt::DType::f8e5m2;
+  if (isa<Float4E2M1FNType>(type))
+    return rt::DType::f4e2m1;
+  if (type.isInteger(64))
+    return rt::DType::i64;
+  if (type.isInteger(32))
+    return rt::DType::i32;
+  if (type.isInteger(1))
+    return rt::DType::boolean;
+  return rt::DType::f32;
+}
+
+static rt::Role roleOf(Role role) {
+  switch (role) {
+  case Role::parameter:
+    return rt::Role::parameter;
+  case Role::buffer:
+    return rt::Role::buffer;
+  case Role::state:
+    return rt::Role::state;
+  case Role::gradient:
+    return rt::Role::gradient;
+  case Role::input:
+    return rt::Role::input;
+  case Role::scalar:
+    return rt::Role::scalar;
+  case Role::random:
+    return rt::Role::random;
+  }
+  return rt::Role::temporary;
+}
+
+static rt::MemoryClass memoryClassOf(Role role) {
+  switch (role) {
+  case Role::parameter:
+    return rt::MemoryClass::parameters;
+  case Role::buffer:
+    return rt::MemoryClass::buffers;
+  case Role::state:
+    return rt::MemoryClass::states;
+  case Role::gradient:
+    return rt::MemoryClass::gradients;
+  case Role::input:
+    return rt::MemoryClass::inputs;
+  case Role::scalar:
+  case Role::random:
+    return rt::MemoryClass::scalars;
+  }
+  return rt::MemoryClass::temporary;
+}
+
+static rt::TensorInfo makeTensor(std::string name, RankedTensorType type, Location location) {
+  rt::TensorInfo tensor;
+  tensor.name = std::move(name);
+  tensor.dtype = dtypeOf(type.getElementType());
+  tensor.shape.assign(type.getShape().begin(), type.getShape().end());
+  tensor.bytes = rt::bytesOf(tensor.dtype, tensor.shape);
+  tensor.where = describeLocation(location);
+  return tensor;
+}
+
+namespace {
+
+/// Builds one program.
+class Builder {
+public:
+  Builder(ModuleOp module, std::string target) : module(module), symbols(module) {
+    program.target = std::move(target);
+  }
+  FailureOr<rt::Program> build();
+
+private:
+  void copyModuleAttributes();
+  LogicalResult addDeclarations();
+  LogicalResult addKernels();
+  LogicalResult addFunction(func::FuncOp func);
+  FailureOr<int64_t> tensorOfArgument(func::FuncOp func, unsigned index);
+  void addDeaths(func::FuncOp func, rt::Function &function, const llvm::DenseMap<Value, int64_t> &tensors);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  rt::Program program;
+  llvm::StringMap<int64_t> declared, kernels;
+};
+
+void Builder::copyModuleAttributes() {
+  auto integer = [&](StringRef name, int64_t otherwise) {
+    auto attr = module->getAttrOfType<IntegerAttr>(name);
+    return attr ? attr.getInt() : otherwise;
+  };
+  if (auto name = module->getAttrOfType<StringAttr>("nap.model"))
+    program.model = name.str();
+  if (auto policy = module->getAttrOfType<StringAttr>("nap.policy"))
+    program.policy = policy.str();
+  program.accumulate = integer("nap.accumulate", 1);
+  program.plannedSteps = integer("nap.steps", 1);
+  program.defaultSeed = integer("nap.seed", 0);
+  program.arenaBytes = integer("nap.arena_bytes", 0);
+  if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
+    program.modelFlopsPerStep = flops.getValueAsDouble() * program.accumulate;
+  if (auto choices = module->getAttrOfType<DictionaryAttr>("nap.choices"))
+    for (NamedAttribute choice : choices)
+      if (auto text = dyn_cast<StringAttr>(choice.getValue()))
+        program.fixedChoices.emplace_back(choice.getName().str(), text.str());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  auto digest = llvm::SHA256::hash(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  program.graphHash = llvm::toHex(llvm::ArrayRef(digest).take_front(8), /*LowerCase=*/true);
+}
+
+LogicalResult Builder::addDeclarations() {
+  for (auto declare : module.getOps<DeclareOp>()) {
+    rt::TensorInfo tensor =
+        makeTensor(declare.getSymName().str(), declare.getTensorType(), declare.getLoc());
+    auto offset = declare->getAttrOfType<IntegerAttr>("nap.offset");
+    if (!offset)
+      return declare.emitOpError("has no place in memory; run nap-plan-memory");
+    tensor.role = roleOf(declare.getRole());
+    tensor.memoryClass = memoryClassOf(declare.getRole());
+    tensor.offset = offset.getInt();
+    if (auto owner = declare.getOf())
+      tensor.owner = owner->str();
+    if (auto axes = declare.getAxes())
+      for (Attribute axis : *axes)
+        tensor.axes.push_back(cast<StringAttr>(axis).str());
+    if (auto value = declare.getValue())
+      tensor.value = value->convertToDouble();
+    tensor.settable = declare->hasAttr("nap.settable");
+    if (auto limit = declare->getAttrOfType<IntegerAttr>("nap.id_limit"))
+      tensor.idLimit = limit.getInt();
+    declared[declare.getSymName()] = program.tensors.size();
+    program.tensors.push_back(std::move(tensor));
+  }
+  return success();
+}
+
+LogicalResult Builder::addKernels() {
+  for (auto kernel : module.getOps<KernelDefOp>()) {
+    auto schedule = kernel->getAttrOfType<DictionaryAttr>("nap.schedule");
+    if (!schedule)
+      return kernel.emitOpError("has no schedule; run nap-choose-schedules");
+    rt::KernelInfo info;
+    info.name = info.symbol = kernel.getSymName().str();
+    if (auto scratch = schedule.getAs<IntegerAttr>("scratch"))
+      info.scratchBytesPerWorker = scratch.getInt();
+    program.scratchBytesPerWorker =
+        std::max(program.scratchBytesPerWorker, info.scratchBytesPerWorker);
+    kernels[info.symbol] = program.kernels.size();
+    program.kernels.push_back(std::move(info));
+  }
+  program.scratchBytesPerWorker =
+      (program.scratchBytesPerWorker + rt::arenaAlignment - 1) / rt::arenaAlignment * rt::arenaAlignment;
+  return success();
+}
+
+FailureOr<int64_t> Builder::tensorOfArgument(func::FuncOp func, unsigned index) {
+  auto of = func.getArgAttrOfType<FlatSymbolRefAttr>(index, kOfAttr);
+  auto found = of ? declared.find(of.getValue()) : declared.end();
+  if (found != declared.end())
+    return found->second;
+  // An accumulated gradient is declared; its argument names the parameter.
+  if (auto parameter = func.getArgAttrOfType<FlatSymbolRefAttr>(index, kGradientOfAttr))
+    for (auto [i, tensor] : llvm::enumerate(program.tensors))
+      if (tensor.role == rt::Role::gradient && tensor.owner == parameter.getValue())
+        return static_cast<int64_t>(i);
+  return func.emitOpError() << "argument " << index << " names no declaration";
+}
+
+/// A tensor's storage dies after its last reader, unless a living tensor shares it by then.
+void Builder::addDeaths(func::FuncOp func, rt::Function &function,
+                        const llvm::DenseMap<Value, int64_t> &tensors) {
+  llvm::DenseMap<Value, size_t> lastUse;
+  size_t index = 0;
+  llvm::SmallVector<Value> temporaries;
+  for (auto launch : func.getOps<LaunchOp>()) {
+    for (Value input : launch.getInputs())
+      lastUse[input] = index;
+    for (Value output : launch.getOutputs()) {
+      lastUse[output] = index;
+      temporaries.push_back(output);
+    }
+    ++index;
+  }
+  for (Value value : func.front().getTerminator()->getOperands())
+    lastUse[value] = index;
+  llvm::DenseMap<Value, int64_t> births;
+  int64_t place = 0;
+  for (auto launch : func.getOps<LaunchOp>()) {
+    for (Value output : launch.getOutputs())
+      births[output] = place;
+    ++place;
+  }
+  for (Value value : temporaries) {
+    size_t last = lastUse[value];
+    if (last == index)
+      continue;
+    const rt::TensorInfo &dead = program.tensors[tensors.lookup(value)];
+    bool shared = false;
+    for (const auto &declaredTensor : program.tensors)
+      shared |= declaredTensor.role != rt::Role::temporary && declaredTensor.offset < dead.offset + dead.bytes &&
+                dead.offset < declaredTensor.offset + declaredTensor.bytes;
+    for (Value other : temporaries) {
+      if (shared)
+        break;
+      const rt::TensorInfo &tensor = program.tensors[tensors.lookup(other)];
+      bool livesOn = births.lookup(other) <= static_cast<int64_t>(last) && lastUse[other] > last;
+      shared = livesOn && tensor.offset < dead.offset + dead.bytes &&
+               dead.offset < tensor.offset + tensor.bytes;
+    }
+    if (!shared)
+      function.launches[last].dies.push_back(tensors.lookup(value));
+  }
+}
+
+LogicalResult Builder::addFunction(func::FuncOp func) {
+  rt::Function function;
+  function.name = func.getName().str();
+  llvm::DenseMap<Value, int64_t> tensors;
+  for (BlockArgument argument : func.getArguments()) {
+    auto tensor = tensorOfArgument(func, argument.getArgNumber());
+    if (failed(tensor))
+      return failure();
+    tensors[argument] = *tensor;
+  }
+  for (Operation &op : func.front().without_terminator()) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch)
+      return op.emitOpError("is not a launch; run nap-outline");
+    auto offsets = launch->getAttrOfType<DenseI64ArrayAttr>("nap.offsets");
+    if (!offsets || offsets.size() != launch.getNumResults())
+      return launch.emitOpError("has no places for its results; run nap-plan-memory");
+    auto kernel = symbols.lookup<KernelDefOp>(launch.getKernel());
+    rt::Launch record;
+    record.kernel = kernels.lookup(launch.getKernel());
+    record.where = describeLocation(launch.getLoc());
+    if (auto tasks = kernel->getAttrOfType<DictionaryAttr>("nap.schedule").getAs<IntegerAttr>("tasks"))
+      record.tasks = tasks.getInt();
+    for (Value input : launch.getInputs()) {
+      record.arguments.push_back(tensors.lookup(input));
+      record.bytes += program.tensors[tensors.lookup(input)].bytes;
+    }
+    for (auto [i, output] : llvm::enumerate(launch.getOutputs())) {
+      std::string name = function.name + "." + launch.getKernel().str();
+      if (launch.getNumResults() > 1)
+        name += "#" + std::to_string(i);
+      rt::TensorInfo tensor =
+          makeTensor(std::move(name), cast<RankedTensorType>(output.getType()), launch.getLoc());
+      tensor.offset = offsets[i];
+      record.bytes += tensor.bytes;
+      tensors[output] = program.tensors.size();
+      record.results.push_back(program.tensors.size());
+      program.tensors.push_back(std::move(tensor));
+    }
+    if (auto bytes = launch->getAttrOfType<FloatAttr>("nap.bytes_min"))
+      record.bytes = bytes.getValueAsDouble();
+    kernel.getBody().walk([&](Costed costed) {
+      record.flops += static_cast<double>(costed.getCost().total());
+    });
+    function.launches.push_back(std::move(record));
+  }
+  Operation *terminator = func.front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
+    if (auto name = func.getResultAttrOfType<StringAttr>(i, kResultAttr))
+      function.results[name.str()] = tensors.lookup(value);
+  addDeaths(func, function, tensors);
+  program.functions.push_back(std::move(function));
+  return success();
+}
+
+FailureOr<rt::Program> Builder::build() {
+  copyModuleAttributes();
+  if (failed(addDeclarations()) || failed(addKernels()))
+    return failure();
+  for (auto func : module.getOps<func::FuncOp>())
+    if (failed(addFunction(func)))
+      return failure();
+  return std::move(program);
+}
+
+} // namespace
+
+FailureOr<rt::Program> nap::buildProgram(ModuleOp module, std::string target) {
+  return Builder(module, std::move(target)).build();
+}
