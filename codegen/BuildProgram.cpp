@@ -130,9 +130,9 @@ static rt::TensorInfo makeTensor(std::string name, RankedTensorType type, Locati
 namespace {
 
 /// Builds one program.
-class Builder {
+class ProgramBuilder {
 public:
-  Builder(ModuleOp module, std::string target) : module(module), symbols(module) {
+  ProgramBuilder(ModuleOp module, std::string target) : module(module), symbols(module) {
     program.target = std::move(target);
   }
   FailureOr<rt::Program> build();
@@ -151,7 +151,7 @@ private:
   llvm::StringMap<int64_t> declared, kernels;
 };
 
-void Builder::copyModuleAttributes() {
+void ProgramBuilder::copyModuleAttributes() {
   auto integer = [&](StringRef name, int64_t otherwise) {
     auto attr = module->getAttrOfType<IntegerAttr>(name);
     return attr ? attr.getInt() : otherwise;
@@ -178,7 +178,7 @@ void Builder::copyModuleAttributes() {
   program.graphHash = llvm::toHex(llvm::ArrayRef(digest).take_front(8), /*LowerCase=*/true);
 }
 
-LogicalResult Builder::addDeclarations() {
+LogicalResult ProgramBuilder::addDeclarations() {
   for (auto declare : module.getOps<DeclareOp>()) {
     rt::TensorInfo tensor =
         makeTensor(declare.getSymName().str(), declare.getTensorType(), declare.getLoc());
@@ -204,7 +204,7 @@ LogicalResult Builder::addDeclarations() {
   return success();
 }
 
-LogicalResult Builder::addKernels() {
+LogicalResult ProgramBuilder::addKernels() {
   for (auto kernel : module.getOps<KernelDefOp>()) {
     auto schedule = kernel->getAttrOfType<DictionaryAttr>("nap.schedule");
     if (!schedule)
@@ -223,7 +223,7 @@ LogicalResult Builder::addKernels() {
   return success();
 }
 
-FailureOr<int64_t> Builder::tensorOfArgument(func::FuncOp func, unsigned index) {
+FailureOr<int64_t> ProgramBuilder::tensorOfArgument(func::FuncOp func, unsigned index) {
   auto of = func.getArgAttrOfType<FlatSymbolRefAttr>(index, kOfAttr);
   auto found = of ? declared.find(of.getValue()) : declared.end();
   if (found != declared.end())
@@ -237,7 +237,7 @@ FailureOr<int64_t> Builder::tensorOfArgument(func::FuncOp func, unsigned index) 
 }
 
 /// A tensor's storage dies after its last reader, unless a living tensor shares it by then.
-void Builder::addDeaths(func::FuncOp func, rt::Function &function,
+void ProgramBuilder::addDeaths(func::FuncOp func, rt::Function &function,
                         const llvm::DenseMap<Value, int64_t> &tensors) {
   llvm::DenseMap<Value, size_t> lastUse;
   size_t index = 0;
@@ -282,7 +282,7 @@ void Builder::addDeaths(func::FuncOp func, rt::Function &function,
   }
 }
 
-LogicalResult Builder::addFunction(func::FuncOp func) {
+LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
   rt::Function function;
   function.name = func.getName().str();
   llvm::DenseMap<Value, int64_t> tensors;
@@ -337,7 +337,7 @@ LogicalResult Builder::addFunction(func::FuncOp func) {
   return success();
 }
 
-FailureOr<rt::Program> Builder::build() {
+FailureOr<rt::Program> ProgramBuilder::build() {
   copyModuleAttributes();
   if (failed(addDeclarations()) || failed(addKernels()))
     return failure();
@@ -350,5 +350,5 @@ FailureOr<rt::Program> Builder::build() {
 } // namespace
 
 FailureOr<rt::Program> nap::buildProgram(ModuleOp module, std::string target) {
-  return Builder(module, std::move(target)).build();
+  return ProgramBuilder(module, std::move(target)).build();
 }
