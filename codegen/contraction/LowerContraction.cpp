@@ -332,8 +332,8 @@ void Emitter::storeBlock() {
 }
 
 void Emitter::emit() {
-  Block &entry = *func.addEntryBlock();
-  b.setInsertionPointToStart(&entry);
+  Block &entry = func.getBody().front();
+  b.setInsertionPoint(entry.getTerminator());
   auto operandOf = [&](const StridedView &view) {
     return entry.getArgument(cast<BlockArgument>(view.root).getArgNumber());
   };
@@ -366,7 +366,6 @@ void Emitter::emit() {
     });
     storeBlock();
   });
-  func::ReturnOp::create(b);
 }
 
 } // namespace

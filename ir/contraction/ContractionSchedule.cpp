@@ -1,5 +1,5 @@
 // Chooses tiles and blocks of contractions.
-#include "ir/Contraction.h"
+#include "ir/contraction/Contraction.h"
 
 using namespace nap;
 

@@ -1,5 +1,5 @@
 // Reads an einsum's pattern as a batched matrix product.
-#include "ir/Contraction.h"
+#include "ir/contraction/Contraction.h"
 
 using namespace nap;
 
@@ -39,7 +39,7 @@ std::optional<ContractionForm> nap::getContractionForm(EinsumOp einsum) {
   std::tie(letters[0], letters[1]) = inputs.split(',');
   std::optional<StridedView> views[2];
   for (int side : {0, 1}) {
-    views[side] = getStridedView(einsum.getOperands()[side]);
+    views[side] = stridedView(einsum.getOperands()[side]);
     if (!views[side] || !llvm::isa<mlir::BlockArgument>(views[side]->root))
       return std::nullopt;
   }
