@@ -3,6 +3,8 @@
 
 #include "ir/Ops.h"
 
+#include <functional>
+
 namespace nap {
 
 /// The tensor type `like` with every element `value`, as a `nap.constant`.
@@ -21,7 +23,7 @@ inline mlir::Value buildSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir
 /// A value in a formula: `+ - * /` build `nap` ops where `builder` stands, numbers become splats of
 /// the other side's type. Both sides have one type.
 struct Term {
-  mlir::OpBuilder &builder;
+  std::reference_wrapper<mlir::OpBuilder> builder;
   mlir::Location loc;
   mlir::Value value;
 
@@ -48,7 +50,7 @@ inline Term operator-(double x, Term y) { return y.number(x) - y; }
 /// Where two terms of one type compare so, a tensor of bools.
 inline Term compare(ComparePredicate predicate, Term x, Term y) {
   auto type = llvm::cast<mlir::RankedTensorType>(x.value.getType());
-  auto bools = mlir::RankedTensorType::get(type.getShape(), x.builder.getI1Type());
+  auto bools = mlir::RankedTensorType::get(type.getShape(), x.builder.get().getI1Type());
   return x.of(CompareOp::create(x.builder, x.loc, bools, predicate, x.value, y.value));
 }
 /// `onTrue` where the condition holds, else `onFalse`.
