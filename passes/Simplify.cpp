@@ -183,7 +183,8 @@ struct FoldSplats : OpInterfaceRewritePattern<Fusable> {
 
   LogicalResult matchAndRewrite(Fusable op, PatternRewriter &rewriter) const override {
     Block block;
-    OpBuilder builder = OpBuilder::atBlockBegin(&block);
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointToStart(&block);
     SmallVector<Value> scalars;
     DenseMap<Value, Attribute> known;
     for (Value operand : op->getOperands()) {
@@ -335,7 +336,7 @@ static LogicalResult putAlongToSelect(PutAlongOp op, PatternRewriter &rewriter) 
   Term target{rewriter, loc, BroadcastOp::create(rewriter, loc, idType, places, leadAxes)};
   Term value{rewriter, loc, BroadcastOp::create(rewriter, loc, type, values, leadAxes)};
   Term here = compare(ComparePredicate::eq, column, target);
-  rewriter.replaceOp(op, select(here, value, value.number(0)));
+  rewriter.replaceOp(op, select(here, value, value.number(0)).value);
   return success();
 }
 
