@@ -1,24 +1,11 @@
 // Graph arithmetic written as formulas.
 #pragma once
 
-#include "ir/Ops.h"
+#include "ir/ops/Build.h"
 
 #include <functional>
 
 namespace nap {
-
-/// The tensor type `like` with every element `value`, as a `nap.constant`.
-inline mlir::Value buildSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type like,
-                              double value) {
-  auto type = llvm::cast<mlir::RankedTensorType>(like);
-  mlir::Type element = type.getElementType();
-  mlir::Attribute number;
-  if (llvm::isa<mlir::FloatType>(element))
-    number = builder.getFloatAttr(element, value);
-  else
-    number = builder.getIntegerAttr(element, static_cast<int64_t>(value));
-  return ConstantOp::create(builder, loc, type, mlir::DenseElementsAttr::get(type, number));
-}
 
 /// A value in a formula: `+ - * /` build `nap` ops where `builder` stands, numbers become splats of
 /// the other side's type. Both sides have one type.
@@ -28,7 +15,7 @@ struct Term {
   mlir::Value value;
 
   Term of(mlir::Value other) const { return {builder, loc, other}; }
-  Term number(double x) const { return of(buildSplat(builder, loc, value.getType(), x)); }
+  Term number(double x) const { return of(splat(builder, loc, tensorType(value), x)); }
   operator mlir::Value() const { return value; }
 };
 

@@ -35,24 +35,14 @@ using namespace nap;
 
 /// A scalar repeated to the shape of `like`.
 static Term spread(Term scalar, Value like) {
-  auto type = cast<RankedTensorType>(like.getType());
-  if (type.getRank() == 0)
-    return scalar;
-  auto element = cast<RankedTensorType>(scalar.value.getType()).getElementType();
-  return scalar.of(BroadcastOp::create(scalar.builder, scalar.loc, type.clone(element),
-                                       scalar.value, ArrayRef<int64_t>{}));
+  return scalar.of(
+      broadcast(scalar.builder, scalar.loc, scalar.value, tensorType(like).getShape(), {}));
 }
 
 /// The sum of the squares of all elements of `x`, without axes.
 static Term squaredSum(Term x) {
-  auto type = cast<RankedTensorType>(x.value.getType());
-  Term squares = x * x;
-  if (type.getRank() == 0)
-    return squares;
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  return x.of(ReduceOp::create(x.builder, x.loc,
-                               RankedTensorType::get({}, type.getElementType()), ReduceKind::sum,
-                               squares.value, axes));
+  SmallVector<int64_t> axes = otherAxes(tensorType(x).getRank(), {});
+  return x.of(reduce(x.builder, x.loc, ReduceKind::sum, x * x, axes));
 }
 
 /// Whether a number without axes is neither NaN nor infinite.
@@ -63,7 +53,7 @@ static Term isFinite(Term x) {
 
 /// `x` as another float type.
 static Term convert(Term x, Type element) {
-  auto type = cast<RankedTensorType>(x.value.getType());
+  RankedTensorType type = tensorType(x);
   if (type.getElementType() == element)
     return x;
   return x.of(CastOp::create(x.builder, x.loc, type.clone(element), x.value));

@@ -68,7 +68,7 @@ static LogicalResult buildAdjoints(OpBuilder &builder, Value loss, const DenseSe
   SmallVector<Operation *> forward;
   for (Operation &op : body.without_terminator())
     forward.push_back(&op);
-  cotangents[loss] = buildSplat(builder, loss.getLoc(), loss.getType(), 1);
+  cotangents[loss] = splat(builder, loss.getLoc(), tensorType(loss), 1);
   for (Operation *op : llvm::reverse(forward)) {
     SmallVector<Value> received;
     for (Value result : op->getResults())

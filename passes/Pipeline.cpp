@@ -3,14 +3,48 @@
 
 #include "passes/Passes.h"
 
-void nap::buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options) {
-  auto add = [&](std::unique_ptr<mlir::Pass> pass) {
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  auto add = [&](std::unique_ptr<Pass> pass) {
     if (!llvm::is_contained(options.disabled, pass->getArgument()))
       passes.addPass(std::move(pass));
   };
+  // The graph as written, each einsum in pairs, so that gradients are those of pairs.
   add(createSimplifyPass());
+  // Gradients, then the functions that the runtime calls.
   add(createAutodiffPass());
   add(createSimplifyPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
+}
+
+namespace {
+/// Calls back after each pass over the module.
+struct AfterPass : PassInstrumentation {
+  explicit AfterPass(std::function<void(StringRef, ModuleOp)> callback)
+      : callback(std::move(callback)) {}
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (auto module = dyn_cast<ModuleOp>(op))
+      callback(pass->getArgument(), module);
+  }
+  std::function<void(StringRef, ModuleOp)> callback;
+};
+} // namespace
+
+LogicalResult nap::runPipeline(ModuleOp module, const PipelineOptions &options,
+                               std::function<void(StringRef, ModuleOp)> afterPass) {
+  PassManager manager(module.getContext());
+  buildPipeline(manager, options);
+  if (afterPass)
+    manager.addInstrumentation(std::make_unique<AfterPass>(std::move(afterPass)));
+  return manager.run(module);
+}
+
+void nap::registerNapkinPipeline() {
+  PassPipelineRegistration<>("napkin-pipeline", "from the frontend's module to planned kernels",
+                             [](OpPassManager &passes) { buildPipeline(passes); });
 }

@@ -1,17 +1,30 @@
 // The order of the passes.
 #pragma once
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+
+#include <functional>
 
 namespace nap {
 
 /// What a caller may choose about the pipeline.
 struct PipelineOptions {
-  /// Passes to leave out, by argument name ("nap-simplify").
+  /// Passes to leave out, by argument ("nap-simplify"). Leaving out one that later passes need
+  /// makes the pipeline fail.
   llvm::SmallVector<std::string> disabled;
 };
 
-/// Adds the passes from the frontend's module to planned, outlined kernels.
+/// Adds the passes that take the frontend's module to outlined, planned kernels.
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options = {});
+
+/// Runs the pipeline on `module`. After each pass `afterPass` (if any) sees the pass's argument and
+/// the module. Fails where a pass does, after its diagnostic.
+mlir::LogicalResult
+runPipeline(mlir::ModuleOp module, const PipelineOptions &options = {},
+            std::function<void(llvm::StringRef, mlir::ModuleOp)> afterPass = nullptr);
+
+/// Makes the pipeline known to napkin-opt as `--napkin-pipeline`.
+void registerNapkinPipeline();
 
 } // namespace nap

@@ -1,6 +1,7 @@
 // napkin-opt: reads IR text, runs passes, prints IR text.
 #include "ir/Dialect.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +18,7 @@ int main(int argc, char **argv) {
                   mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::memref::MemRefDialect,
                   mlir::vector::VectorDialect>();
   nap::registerNapkinPasses();
+  nap::registerNapkinPipeline();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(
