@@ -293,6 +293,19 @@ void Lexer::lexForeign() {
   uint32_t point = decodeUtf8(text, at, length);
   if (const LookAlike *row = static_cast<unsigned char>(text[at]) >= 0x80 ? findLookAlike(point) : nullptr) {
     stray(range(at, at + length), row->name, row->remedy);
+    if (point >= 0x2018 && point <= 0x201D) {
+      // A string in such quotes is one mistake: it ends at the next one.
+      size_t end = at + length;
+      unsigned next = 1;
+      for (; end < text.size() && text[end] != '\n'; end += next) {
+        uint32_t inside = decodeUtf8(text, end, next);
+        if (inside == '"' || (inside >= 0x2018 && inside <= 0x201D)) {
+          end += next;
+          break;
+        }
+      }
+      return emit(TokenKind::Mistake, at, end);
+    }
     if (row->kind != TokenKind::LineEnd)
       return emit(row->kind, at, at + length);
     blankBefore = true;

@@ -14,7 +14,7 @@ bool Parser::openBlock(Block &block) {
     return false;
   }
   if (nesting >= maxNesting) {
-    diagnostics.report<Error::NestingTooDeep>(range(), maxNesting);
+    reportTooDeep(range());
     return false;
   }
   if (atLineEnd())
@@ -280,7 +280,32 @@ StmtPtr Parser::parseWordStatement(std::string_view word, bool &isNone) {
 void Parser::reportNoStatement() {
   if (token().kind == TokenKind::Mistake)
     return;
+  TokenKind after = kindAfter();
+  if (isReserved(kind()) && (after == TokenKind::Equal || after == TokenKind::Comma || after == TokenKind::Colon)) {
+    parseName("bound");
+    return;
+  }
+  if (at(TokenKind::Number) || at(TokenKind::String) || at(TokenKind::LParen) || at(TokenKind::LBracket) ||
+      at(TokenKind::Minus) || isReserved(kind()))
+    return reportExpression();
   diagnostics.report<Error::NoStatement>(range(), describeNext());
+}
+
+void Parser::reportExpression() {
+  position = lineBegin;
+  size_t mark = diagnostics.mark();
+  ExprPtr expr = parseExpr();
+  bool isExpression = expr && (atLineEnd() || token().kind == TokenKind::RBrace);
+  bool isElement = expr && expr->kind == ExprKind::Index && at(TokenKind::Equal);
+  if (isExpression)
+    diagnostics.report<Error::ExpressionStatement>(expr->range);
+  else if (isElement)
+    diagnostics.report<Error::AssignElement>(expr->range);
+  else if (diagnostics.mark() == mark && token().kind != TokenKind::Mistake) {
+    brackets = 0;
+    position = lineBegin;
+    diagnostics.report<Error::NoStatement>(range(), describeNext());
+  }
 }
 
 } // namespace napkin::syntax

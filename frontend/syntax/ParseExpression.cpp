@@ -49,7 +49,7 @@ void Parser::noteTrap(Range operand) {
 ExprPtr Parser::parseExpr() {
   Level level(nesting);
   if (level.isTooDeep()) {
-    diagnostics.report<Error::NestingTooDeep>(errorRange(), maxNesting);
+    reportTooDeep(errorRange());
     return nullptr;
   }
   ExprPtr value = parseBinary(0);
@@ -126,7 +126,7 @@ ExprPtr Parser::parseBinary(unsigned level) {
   if (level == CompareLevel && at(TokenKind::Not)) {
     Level inner(nesting);
     if (inner.isTooDeep()) {
-      diagnostics.report<Error::NestingTooDeep>(range(), maxNesting);
+      reportTooDeep(range());
       return nullptr;
     }
     Range opRange = take();
@@ -164,7 +164,7 @@ ExprPtr Parser::parseUnary() {
     return parsePower();
   Level inner(nesting);
   if (inner.isTooDeep()) {
-    diagnostics.report<Error::NestingTooDeep>(range(), maxNesting);
+    reportTooDeep(range());
     return nullptr;
   }
   if (at(TokenKind::Plus)) {
@@ -185,7 +185,7 @@ ExprPtr Parser::parsePower() {
     return base;
   Level inner(nesting);
   if (inner.isTooDeep()) {
-    diagnostics.report<Error::NestingTooDeep>(range(), maxNesting);
+    reportTooDeep(range());
     return nullptr;
   }
   Range opRange = take();

@@ -13,6 +13,25 @@ static const std::vector<std::string_view> statementWords = {
     "assert", "buffer", "checkpoint", "dim",    "else",  "for",  "if",
     "input",  "load",   "metric",     "output", "param", "return", "state", "train"};
 
+void Parser::reportNoSuchStatement(Range name) {
+  std::string_view word = name.text();
+  if (std::find(statementWords.begin(), statementWords.end(), word) != statementWords.end()) {
+    bool hasBlock = word == "train" || word == "checkpoint";
+    reportExpected(fmt::format("{} after '{}'", hasBlock ? "'{'" : word == "load" ? "a string" : "a name", word));
+    return;
+  }
+  Diagnostic &error = diagnostics.report<Error::NoSuchStatement>(name, word);
+  std::string_view near = closestName(word, statementWords);
+  if (word == "elif")
+    error.hint("write else if");
+  else if (word == "while")
+    error.hint("for repeats as often as is known when compiling");
+  else if (word == "let" || word == "var" || word == "const")
+    error.hint("write {} = ...", at(TokenKind::Word) ? text(token()) : "x");
+  else if (!near.empty())
+    error.hint("did you mean '{}'?", near);
+}
+
 StmtPtr Parser::parseAssign() {
   auto statement = std::make_unique<AssignStmt>();
   statement->word = range();
@@ -49,37 +68,15 @@ StmtPtr Parser::parseAssign() {
   // No "=": say what it looks like.
   Range name = rangeOf(first);
   if (statement->targets.size() == 1 && !statement->type) {
-    std::string_view near = closestName(name.text(), statementWords);
-    if (at(TokenKind::Word) || at(TokenKind::String) || at(TokenKind::LBrace) || at(TokenKind::Path)) {
-      Diagnostic &error = diagnostics.report<Error::NoSuchStatement>(name, name.text());
-      if (name.text() == "elif")
-        error.hint("write else if");
-      else if (name.text() == "while")
-        error.hint("for repeats as often as is known when compiling");
-      else if (name.text() == "let" || name.text() == "var" || name.text() == "const")
-        error.hint("write {} = ...", at(TokenKind::Word) ? text(token()) : "x");
-      else if (!near.empty())
-        error.hint("did you mean '{}'?", near);
-      return nullptr;
-    }
-    if (at(TokenKind::LParen) || at(TokenKind::At)) {
-      position = lineBegin;
-      ExprPtr call = parseExpr();
-      if (call)
-        diagnostics.report<Error::ExpressionStatement>(call->range);
-      return nullptr;
-    }
-    if (at(TokenKind::LBracket)) {
-      position = lineBegin;
-      ExprPtr element = parseExpr();
-      if (element && at(TokenKind::Equal))
-        diagnostics.report<Error::AssignElement>(element->range);
-      else if (element)
-        diagnostics.report<Error::ExpressionStatement>(element->range);
-      return nullptr;
-    }
+    bool isWord = at(TokenKind::Word) || at(TokenKind::String) || at(TokenKind::LBrace) ||
+                  at(TokenKind::Path) || at(TokenKind::Number);
+    if (isWord)
+      reportNoSuchStatement(name);
+    else
+      reportExpression();
+    return nullptr;
   }
-  reportExpected(statement->targets.size() > 1 || statement->type ? "'='" : "'=' or ':'");
+  reportExpected("'='");
   return nullptr;
 }
 

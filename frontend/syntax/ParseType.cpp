@@ -11,7 +11,7 @@ using namespace ast;
 ExprPtr Parser::parsePiece(Range inside) {
   Level level(nesting);
   if (level.isTooDeep()) {
-    diagnostics.report<Error::NestingTooDeep>(inside, maxNesting);
+    reportTooDeep(inside);
     return nullptr;
   }
   return Parser(inside, diagnostics, true, nesting).parseWhole();

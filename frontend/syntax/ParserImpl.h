@@ -53,6 +53,8 @@ private:
   bool expect(TokenKind wanted, std::string_view what);
   /// Reports "expected `what`, found ...", unless the next token is reported already.
   void reportExpected(std::string_view what);
+  /// Reports too many levels of nesting, once.
+  void reportTooDeep(Range at);
   /// The next token as a reader sees it: "'x'", "the end of the line".
   std::string describeNext() const;
   /// The closing bracket of `open`; else reports that it is missing, and skips to where it should be.
@@ -131,6 +133,10 @@ private:
   bool expectLineEnd();
   /// Reports what is no statement and looks like one of another language.
   void reportNoStatement();
+  /// Reports that a word with something behind it begins no statement.
+  void reportNoSuchStatement(Range name);
+  /// Reports a value that is bound to nothing, or what is wrong in it.
+  void reportExpression();
   /// Reads a block whose head was wrong, so that its statements are checked and its braces counted.
   void skipHead();
   void skipStatement(size_t first);
@@ -153,11 +159,13 @@ private:
   size_t lineBegin = 0;      ///< the token that begins the statement being read
   unsigned brackets = 0;     ///< open ( and [
   bool isNested;
+  bool isPiece; ///< the text stands in braces
   unsigned nesting;
   std::vector<ast::CommentTrap> traps;
   Body body;
   std::vector<OpenBrace> openBraces;
   std::optional<Range> suspect; ///< a brace that was closed by what stands too far left
+  bool isTooDeep = false;       ///< too many levels of nesting were reported
   bool isBroken = false;        ///< a brace is missing in this function: leave it
   std::optional<size_t> resume; ///< where to go on after a bracket that was not closed
 };

@@ -8,7 +8,7 @@ namespace napkin::syntax {
 
 Parser::Parser(Range range, Diagnostics &diagnostics, bool isNested, unsigned nesting)
     : source(range.source), diagnostics(diagnostics), lexed(lex(range, diagnostics)),
-      isNested(isNested), nesting(nesting) {}
+      isNested(isNested), isPiece(nesting > 0), nesting(nesting) {}
 
 bool Parser::atLineEnd() const {
   if (isNested || brackets > 0 || position == lineBegin)
@@ -46,7 +46,7 @@ bool Parser::accept(TokenKind wanted) {
 std::string Parser::describeNext() const {
   TokenKind next = kind();
   if (next == TokenKind::End && isNested)
-    return "the end";
+    return isPiece ? "'}'" : "the end";
   if (next == TokenKind::LineEnd && token().kind == TokenKind::End)
     next = TokenKind::End;
   switch (next) {
@@ -65,6 +65,12 @@ void Parser::reportExpected(std::string_view what) {
   if (token().kind == TokenKind::Mistake)
     return;
   diagnostics.report<Error::Expected>(errorRange(), what, describeNext());
+}
+
+void Parser::reportTooDeep(Range at) {
+  if (!isTooDeep)
+    diagnostics.report<Error::NestingTooDeep>(at, ast::maxNesting);
+  isTooDeep = true;
 }
 
 bool Parser::expect(TokenKind wanted, std::string_view what) {
