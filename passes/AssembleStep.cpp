@@ -134,8 +134,8 @@ static void buildUpdate(FunctionBuilder &to, func::FuncOp update, Value loss,
   if (update) {
     IRMapping mapping;
     for (BlockArgument argument : update.getArguments()) {
-      auto name = update.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(),
-                                                             kGradientOfAttr);
+      auto name =
+          update.getArgAttrOfType<FlatSymbolRefAttr>(argument.getArgNumber(), kGradientOfAttr);
       if (!name)
         continue;
       Term g{builder, loc, unscaled.lookup(name.getAttr())};
@@ -209,7 +209,9 @@ static SmallVector<Accumulated> declareSums(func::FuncOp microStep) {
     DeclareOp declare = declareTensor(builder, result.value.getLoc(), Role::gradient, name,
                                       result.value.getType(), of);
     sums.push_back({of, FlatSymbolRefAttr::get(declare.getSymNameAttr()), result.value.getType(),
-                    isLoss(result) ? Kind::loss : isGradient ? Kind::gradient : Kind::buffer});
+                    isLoss(result) ? Kind::loss
+                    : isGradient   ? Kind::gradient
+                                   : Kind::buffer});
   }
   return sums;
 }
@@ -239,8 +241,8 @@ static void buildMicroStep(func::FuncOp microStep, StringRef name, ArrayRef<Accu
 }
 
 /// @update of `count` micro-batches, in place of the old `update`, which is erased.
-static void buildLateUpdate(func::FuncOp microStep, func::FuncOp update,
-                            ArrayRef<Accumulated> sums, double count, double clipNorm) {
+static void buildLateUpdate(func::FuncOp microStep, func::FuncOp update, ArrayRef<Accumulated> sums,
+                            double count, double clipNorm) {
   using Kind = Accumulated::Kind;
   if (update)
     update.setSymName("optimizers");

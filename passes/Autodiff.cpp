@@ -82,7 +82,8 @@ static LogicalResult buildAdjoints(OpBuilder &builder, Value loss, const DenseSe
       continue;
     auto rule = dyn_cast<Differentiable>(op);
     if (!rule)
-      return op->emitError() << op->getName() << " has no gradient; use stop_gradient on its result";
+      return op->emitError() << op->getName()
+                             << " has no gradient; use stop_gradient on its result";
     SmallVector<Value> sent;
     rule.buildAdjoint(builder, received, needed, sent);
     for (auto [operand, cotangent] : llvm::zip_equal(op->getOperands(), sent)) {

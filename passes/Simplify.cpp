@@ -3,7 +3,8 @@
 // In and out: functions of graph ops, before or after autodiff. Afterwards every einsum has two
 // operands, contracts, and sums over no letter that one operand alone has. Each pattern says how
 // it keeps bits: exact; but for the sign of a zero; to rounding. Sums and products of constants are
-// never regrouped, draws of two sites never merged. View-of-view rules are the ops' folders (exact).
+// never regrouped, draws of two sites never merged. View-of-view rules are the ops' folders
+// (exact).
 //
 //   %y = nap.einsum "ab,bc,cd->ad" %u, %v, %w     becomes     %t = nap.einsum "bc,cd->bd" %v, %w
 //                                                             %y = nap.einsum "ab,bd->ad" %u, %t
@@ -90,8 +91,8 @@ static LogicalResult simplifyDiv(DivOp op, PatternRewriter &rewriter) {
   if (!divisor->getExactInverse(&inverse))
     return failure();
   auto type = cast<RankedTensorType>(op.getType());
-  Value factor = ConstantOp::create(rewriter, op.getLoc(), type,
-                                    DenseElementsAttr::get(type, inverse));
+  Value factor =
+      ConstantOp::create(rewriter, op.getLoc(), type, DenseElementsAttr::get(type, inverse));
   rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), factor);
   return success();
 }
@@ -150,8 +151,8 @@ static LogicalResult simplifyCast(CastOp op, PatternRewriter &rewriter) {
     return failure();
   auto narrow = dyn_cast<FloatType>(getElementTypeOrSelf(op.getType()));
   auto wide = dyn_cast<FloatType>(getElementTypeOrSelf(inner.getType()));
-  bool keepsAll = narrow && wide && (wide.isF64() || wide.isF32()) &&
-                  narrow.getWidth() < wide.getWidth();
+  bool keepsAll =
+      narrow && wide && (wide.isF64() || wide.isF32()) && narrow.getWidth() < wide.getWidth();
   if (!keepsAll)
     return failure();
   rewriter.replaceOp(op, inner.getX());
@@ -245,8 +246,7 @@ struct HoistOverBroadcast : OpInterfaceRewritePattern<Fusable> {
           DenseElementsAttr::get(cast<ShapedType>(type), Attribute(splatOf(operand)))));
     }
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    OperationState state(op->getLoc(), op->getName(), operands, type.clone(shape),
-                         op->getAttrs());
+    OperationState state(op->getLoc(), op->getName(), operands, type.clone(shape), op->getAttrs());
     Operation *small = rewriter.create(state);
     rewriter.replaceOpWithNewOp<BroadcastOp>(op, type, small->getResult(0), first.getAxes());
     return success();
@@ -305,6 +305,17 @@ static LogicalResult broadcastThroughUnits(BroadcastOp op, PatternRewriter &rewr
   return success();
 }
 
+/// A sum of negations is the negation of the sum (but for the sign of a zero).
+static LogicalResult reduceOfNegation(ReduceOp op, PatternRewriter &rewriter) {
+  auto negated = op.getX().getDefiningOp<NegOp>();
+  if (!negated || op.getKind() != ReduceKind::sum)
+    return failure();
+  Value sum = ReduceOp::create(rewriter, op.getLoc(), op.getType(), ReduceKind::sum,
+                               negated.getX(), op.getAxes());
+  rewriter.replaceOpWithNewOp<NegOp>(op, sum);
+  return success();
+}
+
 /// A reduction along axes of size 1 only is a reshape (but for the sign of a zero in a sum).
 static LogicalResult reduceToReshape(ReduceOp op, PatternRewriter &rewriter) {
   if (op.getX().getType().getNumElements() != op.getType().getNumElements())
@@ -330,8 +341,8 @@ static LogicalResult putAlongToSelect(PutAlongOp op, PatternRewriter &rewriter) 
   }
   auto leadAxes = llvm::to_vector(llvm::seq<int64_t>(0, last));
   auto idType = ids.clone(type.getShape());
-  Value ramp = IotaOp::create(
-      rewriter, loc, RankedTensorType::get({type.getDimSize(last)}, ids.getElementType()));
+  Value ramp = IotaOp::create(rewriter, loc,
+                              RankedTensorType::get({type.getDimSize(last)}, ids.getElementType()));
   Term column{rewriter, loc, BroadcastOp::create(rewriter, loc, idType, ramp, ArrayRef(last))};
   Term target{rewriter, loc, BroadcastOp::create(rewriter, loc, idType, places, leadAxes)};
   Term value{rewriter, loc, BroadcastOp::create(rewriter, loc, type, values, leadAxes)};
@@ -346,8 +357,7 @@ static PadOp zeroPadAlongOneAxis(Value x, int64_t &axis) {
   if (!pad || !pad.getValue().isZero())
     return {};
   axis = -1;
-  for (auto [i, low, high, inner] :
-       llvm::enumerate(pad.getLow(), pad.getHigh(), pad.getInner())) {
+  for (auto [i, low, high, inner] : llvm::enumerate(pad.getLow(), pad.getHigh(), pad.getInner())) {
     if (inner != 0)
       return {};
     if (low == 0 && high == 0)
@@ -480,6 +490,7 @@ struct SimplifyPass : nap::impl::SimplifyPassBase<SimplifyPass> {
     set.add(permuteToReshape);
     set.add(broadcastToReshape);
     set.add(broadcastThroughUnits);
+    set.add(reduceOfNegation);
     set.add(reduceToReshape);
     set.add(putAlongToSelect);
     set.add(sumOfPartsToConcat);

@@ -127,8 +127,8 @@ ADJOINT(DivOp) {
 static Value floorQuotient(OpBuilder &b, Location loc, ValueRange v) {
   Type type = v[0].getType();
   Value shifted = arith::AddIOp::create(b, loc, v[1], constant(b, loc, type, 1));
-  Value special = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, shifted,
-                                        constant(b, loc, type, 2));
+  Value special =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, shifted, constant(b, loc, type, 2));
   Value divisor = arith::SelectOp::create(b, loc, special, constant(b, loc, type, 1), v[1]);
   Value quotient = arith::FloorDivSIOp::create(b, loc, v[0], divisor);
   Value product = arith::MulIOp::create(b, loc, v[0], v[1]);
@@ -142,11 +142,10 @@ static Value signedRemainder(OpBuilder &b, Location loc, ValueRange v) {
     return arith::CmpFOp::create(b, loc, predicate, x, zero);
   };
   Value remainder = arith::RemFOp::create(b, loc, v[0], v[1]);
-  Value signsDiffer =
-      arith::XOrIOp::create(b, loc, compare(arith::CmpFPredicate::OLT, remainder),
-                            compare(arith::CmpFPredicate::OLT, v[1]));
-  Value wrong = arith::AndIOp::create(b, loc, signsDiffer,
-                                      compare(arith::CmpFPredicate::ONE, remainder));
+  Value signsDiffer = arith::XOrIOp::create(b, loc, compare(arith::CmpFPredicate::OLT, remainder),
+                                            compare(arith::CmpFPredicate::OLT, v[1]));
+  Value wrong =
+      arith::AndIOp::create(b, loc, signsDiffer, compare(arith::CmpFPredicate::ONE, remainder));
   Value moved = arith::AddFOp::create(b, loc, remainder, v[1]);
   return arith::SelectOp::create(b, loc, wrong, moved, remainder);
 }
@@ -159,14 +158,15 @@ BODY(RemOp) {
 }
 Cost RemOp::getCost() {
   return elementwise(*this, isFloat(getLhs()) ? PerElement{.vec = 2, .cmp = 6}
-                                           : PerElement{.vec = 5, .cmp = 3});
+                                              : PerElement{.vec = 5, .cmp = 3});
 }
 ADJOINT(RemOp) {
   to.give([&] { return g; });
   to.give([&] { return -(g * apply<FloorDivOp>(to.term(op.getLhs()), op.getRhs())); });
 }
 
-// Of floats: from the remainder, so that x = floor_div(x, y) * y + rem(x, y) even where x / y rounds up.
+// Of floats: from the remainder, so that x = floor_div(x, y) * y + rem(x, y) even where x / y
+// rounds up.
 BODY(FloorDivOp) {
   if (!isFloat(v[0]))
     return floorQuotient(b, loc, v);
@@ -175,7 +175,7 @@ BODY(FloorDivOp) {
 }
 Cost FloorDivOp::getCost() {
   return elementwise(*this, isFloat(getLhs()) ? PerElement{.vec = 4, .cmp = 7}
-                                           : PerElement{.vec = 3, .cmp = 3});
+                                              : PerElement{.vec = 3, .cmp = 3});
 }
 NO_ADJOINT(FloorDivOp)
 
@@ -202,7 +202,8 @@ ADJOINT(PowOp) {
   });
 }
 
-/// The cotangent of the operand `mine` of a maximum or minimum: all of it where mine wins, half at a tie.
+/// The cotangent of the operand `mine` of a maximum or minimum: all of it where mine wins, half at
+/// a tie.
 static Term shareOfWinner(Term g, ComparePredicate wins, Term mine, Term other) {
   Term tie = select(compare(ComparePredicate::eq, mine, other), g * 0.5, g.number(0));
   return select(compare(wins, mine, other), g, tie);
@@ -251,12 +252,12 @@ BODY(SignOp) {
       return arith::CmpFOp::create(b, loc, forFloat, v[0], zero);
     return arith::CmpIOp::create(b, loc, forInt, v[0], zero);
   };
-  Value below = arith::SelectOp::create(
-      b, loc, compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt),
-      constant(b, loc, type, -1), v[0]);
-  return arith::SelectOp::create(
-      b, loc, compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt),
-      constant(b, loc, type, 1), below);
+  Value below =
+      arith::SelectOp::create(b, loc, compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt),
+                              constant(b, loc, type, -1), v[0]);
+  return arith::SelectOp::create(b, loc,
+                                 compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt),
+                                 constant(b, loc, type, 1), below);
 }
 COST(SignOp, .cmp = 4)
 NO_ADJOINT(SignOp)

@@ -106,6 +106,15 @@ func.func @hoists_over_broadcast(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<2x
   return %r : tensor<2x3xf32>
 }
 
+// CHECK-LABEL: func.func @sum_of_negations
+func.func @sum_of_negations(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  // CHECK: [[S:%.+]] = nap.reduce sum %arg0 [1]
+  // CHECK-NEXT: nap.neg [[S]]
+  %n = nap.neg %x : tensor<2x3xf32>
+  %s = nap.reduce sum %n [1] : tensor<2x3xf32> -> tensor<2xf32>
+  return %s : tensor<2xf32>
+}
+
 // One expression once; two draws of one site are one, of two sites never.
 // CHECK-LABEL: func.func @draws
 func.func @draws(%key: tensor<4xi32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
