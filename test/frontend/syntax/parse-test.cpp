@@ -38,7 +38,7 @@ static bool mutate(const std::string &name, const std::string &text) {
     isGood &= survives(text.substr(0, end), fmt::format("{} cut at {}", name, end));
   std::mt19937 random(12);
   static const std::string marks = "{}()[]\"@.,:=+-*/%<>!\n x0_\xC3\x80\xFF";
-  for (unsigned round = 0; round < 400; ++round) {
+  for (unsigned round = 0; round < 150; ++round) {
     std::string copy = text;
     for (unsigned change = 0; change <= round % 4 && !copy.empty(); ++change) {
       size_t at = random() % copy.size();
