@@ -20,4 +20,21 @@ def AssembleStepPass : Pass<"nap-assemble-step", "::mlir::ModuleOp"> {
   let summary = "makes the functions that the runtime calls from @micro_step and @update";
 }
 
+def FormKernelsPass : Pass<"nap-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "leaves only kernels: regions of the graph that become one launch each";
+  let description = [{ Exact: an op has the same bits in any kernel. }];
+  let options = [Option<"fuse", "fuse", "bool", "true",
+                        "form kernels of several ops; false: each op its own kernel">];
+}
+
+def PlanMemoryPass : Pass<"nap-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "gives every tensor of the kernels its place in one arena";
+  let description = [{ Exact. Adds a copy where the new version of a declared tensor cannot be written in place. }];
+}
+
+def OutlinePass : Pass<"nap-outline", "::mlir::ModuleOp"> {
+  let summary = "makes kernels of equal structure one definition and a launch each";
+  let description = [{ Exact. }];
+}
+
 #endif

@@ -1,0 +1,147 @@
+// Numbers a function's tensors, and finds what may be written in place.
+#include "passes/MemoryModel.h"
+
+#include "ir/Ops.h"
+
+using namespace mlir;
+using namespace nap;
+
+int64_t nap::bytesOf(Type tensorType) {
+  auto type = cast<RankedTensorType>(tensorType);
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+  if (bits == 1)
+    bits = 8;
+  return (type.getNumElements() * int64_t(bits) + 7) / 8;
+}
+
+nap::DeclaredTensors::DeclaredTensors(ModuleOp module) {
+  for (auto declare : module.getOps<DeclareOp>()) {
+    byName[declare.getSymNameAttr()] = declare;
+    if (declare.getRole() == Role::gradient && declare.getOfAttr())
+      gradientOf[declare.getOfAttr().getAttr()] = declare;
+  }
+}
+
+DeclareOp nap::DeclaredTensors::find(DictionaryAttr attributes) const {
+  if (!attributes)
+    return {};
+  for (StringRef name : {kOfAttr, kUpdatesAttr})
+    if (auto symbol = attributes.getAs<FlatSymbolRefAttr>(name))
+      return byName.lookup(symbol.getAttr());
+  if (auto symbol = attributes.getAs<FlatSymbolRefAttr>(kGradientOfAttr))
+    return gradientOf.lookup(symbol.getAttr());
+  return {};
+}
+
+LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &declared) {
+  Block &block = func.getBody().front();
+  for (Operation &op : block.without_terminator())
+    if (!isa<KernelOp, LaunchOp>(op))
+      return op.emitError("found '") << op.getName() << "', wanted kernels alone; run nap-form-kernels";
+  for (BlockArgument argument : block.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    DeclareOp declare = declared.find(func.getArgAttrDict(number));
+    if (!declare)
+      return func.emitError("argument ") << number << " of @" << func.getName()
+                                         << " names no declared tensor";
+    if (declare.getTensorType() != argument.getType())
+      return func.emitError("argument ")
+             << number << " of @" << func.getName() << " has type " << argument.getType() << ", "
+             << declare.getSymNameAttr() << " is declared as " << declare.getTensorType();
+  }
+  for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+    unsigned number = operand.getOperandNumber();
+    DictionaryAttr attributes = func.getResultAttrDict(number);
+    bool names = attributes && (attributes.contains(kUpdatesAttr) ||
+                                attributes.contains(kGradientOfAttr));
+    DeclareOp declare = declared.find(attributes);
+    if (names && !declare)
+      return func.emitError("result ") << number << " of @" << func.getName()
+                                       << " updates no declared tensor";
+    if (!declare)
+      continue;
+    if (declare.getTensorType() != operand.get().getType())
+      return func.emitError("result ")
+             << number << " of @" << func.getName() << " has type " << operand.get().getType()
+             << ", " << declare.getSymNameAttr() << " is declared as " << declare.getTensorType();
+    if (auto argument = dyn_cast<BlockArgument>(operand.get()))
+      if (declared.find(func.getArgAttrDict(argument.getArgNumber())) != declare)
+        return func.emitError("result ") << number << " of @" << func.getName()
+                                         << " updates a tensor with another's argument; copy it first";
+  }
+  return success();
+}
+
+/// Whether the op reads its operands only at the element that it computes.
+static bool keepsPlace(Operation *op) {
+  // A reshape of a whole tensor keeps the row-major place.
+  return isa<Fusable>(op) || isa<ReshapeOp>(op);
+}
+
+SmallVector<bool> nap::readsElementByElement(KernelOp kernel) {
+  Block &block = kernel.getBody().front();
+  SmallVector<bool> result(block.getNumArguments(), kernel.getKernelClass() == KernelClass::pointwise);
+  if (kernel.getKernelClass() != KernelClass::pointwise)
+    return result;
+  // A value's place is kept as long as every way from it to a result keeps it.
+  DenseSet<Value> moved;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    bool isMoved = !keepsPlace(&op) ||
+                   llvm::any_of(op.getResults(), [&](Value value) { return moved.contains(value); });
+    if (isMoved)
+      moved.insert(op.operand_begin(), op.operand_end());
+  }
+  for (BlockArgument argument : block.getArguments())
+    result[argument.getArgNumber()] = !moved.contains(argument);
+  return result;
+}
+
+FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &declared) {
+  FunctionMemory memory;
+  planning::Timeline &timeline = memory.timeline;
+  auto number = [&](Value value, int64_t writer) {
+    int64_t tensor = int64_t(timeline.sizes.size());
+    memory.numbers[value] = tensor;
+    timeline.sizes.push_back(bytesOf(value.getType()));
+    memory.writerOf.push_back(writer);
+    return tensor;
+  };
+  Block &block = func.getBody().front();
+  DenseMap<Operation *, int64_t> argumentOf;
+  for (BlockArgument argument : block.getArguments()) {
+    int64_t tensor = number(argument, -1);
+    DeclareOp declare = declared.find(func.getArgAttrDict(argument.getArgNumber()));
+    memory.declarations.push_back({tensor, declare});
+    argumentOf[declare] = tensor;
+    timeline.given.push_back(tensor);
+  }
+  for (Operation &op : block.without_terminator()) {
+    planning::Step step;
+    for (Value input : op.getOperands())
+      step.reads.push_back(memory.numberOf(input));
+    for (Value output : op.getResults())
+      step.writes.push_back(number(output, int64_t(memory.kernels.size())));
+    if (auto kernel = dyn_cast<KernelOp>(op)) {
+      SmallVector<bool> inPlace = readsElementByElement(kernel);
+      for (auto [input, allowed] : llvm::zip(op.getOperands(), inPlace))
+        for (Value output : op.getResults())
+          if (allowed && input.getType() == output.getType())
+            step.inPlace.push_back({memory.numberOf(input), memory.numberOf(output)});
+    }
+    timeline.steps.push_back(std::move(step));
+    memory.kernels.push_back(&op);
+  }
+  for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+    unsigned result = operand.getOperandNumber();
+    DeclareOp declare = declared.find(func.getResultAttrDict(result));
+    if (declare && isa<BlockArgument>(operand.get()))
+      continue;
+    timeline.kept.push_back(memory.numberOf(operand.get()));
+    if (!declare)
+      continue;
+    auto old = argumentOf.find(declare);
+    memory.updates.push_back(
+        {result, operand.get(), declare, old == argumentOf.end() ? -1 : old->second});
+  }
+  return memory;
+}

@@ -1,0 +1,64 @@
+// A function of kernels as the planner's timeline.
+#pragma once
+
+#include "ir/Ops.h"
+#include "passes/planning/Plan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace nap {
+
+/// Bytes of one tensor in memory: a bool is one byte, two f4 share one.
+int64_t bytesOf(mlir::Type tensorType);
+
+/// The declarations of a module, by name.
+class DeclaredTensors {
+public:
+  explicit DeclaredTensors(mlir::ModuleOp module);
+
+  /// What an argument or a result refers to by `nap.of`, `nap.updates` or `nap.gradient_of`; null if it
+  /// refers to nothing, or to nothing that is declared.
+  DeclareOp find(mlir::DictionaryAttr attributes) const;
+
+private:
+  llvm::DenseMap<mlir::StringAttr, DeclareOp> byName;
+  llvm::DenseMap<mlir::StringAttr, DeclareOp> gradientOf;
+};
+
+/// A result of a function that is the new version of a declared tensor.
+struct Update {
+  unsigned result = 0;
+  mlir::Value value;
+  DeclareOp declare;
+  /// The number of the old version; -1 where the function does not take it.
+  int64_t old = -1;
+};
+
+/// A function's kernels, and its tensors by number: the arguments, then the results of each kernel.
+struct FunctionMemory {
+  planning::Timeline timeline;
+  /// The kernels or launches, one a step.
+  llvm::SmallVector<mlir::Operation *> kernels;
+  /// Per tensor: its step, -1 for arguments.
+  llvm::SmallVector<int64_t> writerOf;
+  /// Arguments with their declarations.
+  llvm::SmallVector<std::pair<int64_t, DeclareOp>> declarations;
+  llvm::SmallVector<Update> updates;
+  llvm::DenseMap<mlir::Value, int64_t> numbers;
+
+  int64_t numberOf(mlir::Value value) const { return numbers.lookup(value); }
+};
+
+/// Fails with a diagnostic unless the function holds kernels alone, its arguments are declared and its
+/// updates are results of kernels.
+mlir::LogicalResult verifyKernelsOnly(mlir::func::FuncOp func, const DeclaredTensors &declared);
+
+/// The timeline of a function that `verifyKernelsOnly` accepts.
+FunctionMemory modelFunction(mlir::func::FuncOp func, const DeclaredTensors &declared);
+
+/// The inputs of a pointwise kernel that each of its tasks reads only at the elements that it writes,
+/// hence whose storage a result may take.
+llvm::SmallVector<bool> readsElementByElement(KernelOp kernel);
+
+} // namespace nap
