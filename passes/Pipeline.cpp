@@ -20,6 +20,9 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createSimplifyPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
+  add(createFormKernelsPass());
+  add(createPlanMemoryPass());
+  add(createOutlinePass());
 }
 
 namespace {
