@@ -20,6 +20,7 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createSimplifyPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
+  // Kernels, their tensors' places, and one definition for equal ones.
   add(createFormKernelsPass());
   add(createPlanMemoryPass());
   add(createOutlinePass());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/Ops.h"
+#include "ir/Views.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -12,9 +13,6 @@ namespace nap {
 struct KernelGroup {
   llvm::SmallVector<mlir::Value> outputs;
 };
-
-/// True for views: ops that compute nothing.
-bool isView(mlir::Operation *op);
 
 /// True for views, constants and index ramps, which every reader has for itself.
 bool isFree(mlir::Operation *op);

@@ -22,105 +22,25 @@ namespace nap {
 using namespace mlir;
 using namespace nap;
 
-/// The strides, in elements of what it reads, at which a view's result lies; null where no constant
-/// strides exist.
-using Strides = std::optional<SmallVector<int64_t>>;
-
-/// Row-major strides.
-static SmallVector<int64_t> contiguousStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size());
-  int64_t step = 1;
-  for (size_t axis = shape.size(); axis-- > 0; step *= shape[axis])
-    strides[axis] = step;
-  return strides;
-}
-
-/// The strides under `shape` of the same elements, which lie at `oldStrides` under `oldShape`.
-static Strides reshapeStrides(ArrayRef<int64_t> oldShape, ArrayRef<int64_t> oldStrides,
-                              ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> sizes, steps;
-  for (auto [size, stride] : llvm::zip(oldShape, oldStrides))
-    if (size != 1) {
-      sizes.push_back(size);
-      steps.push_back(stride);
-    }
-  SmallVector<int64_t> strides(shape.size(), 0);
-  size_t oldAxis = 0, axis = 0;
-  while (axis < shape.size()) {
-    if (shape[axis] == 1) {
-      ++axis;
-      continue;
-    }
-    // The shortest runs of old and new axes that hold the same number of elements.
-    size_t oldEnd = oldAxis + 1, end = axis + 1;
-    int64_t oldCount = sizes[oldAxis], count = shape[axis];
-    while (oldCount != count) {
-      if (count < oldCount)
-        count *= shape[end++];
-      else
-        oldCount *= sizes[oldEnd++];
-    }
-    for (size_t k = oldAxis; k + 1 < oldEnd; ++k)
-      if (steps[k] != sizes[k + 1] * steps[k + 1])
-        return std::nullopt;
-    int64_t step = steps[oldEnd - 1];
-    for (size_t k = end; k-- > axis; step *= shape[k])
-      strides[k] = step;
-    oldAxis = oldEnd;
-    axis = end;
-  }
-  return strides;
-}
-
-/// The strides of a view of something that lies at `strides`.
-static Strides viewStrides(Operation *view, ArrayRef<int64_t> strides) {
-  auto shape = cast<RankedTensorType>(view->getOperand(0).getType()).getShape();
-  auto newShape = cast<RankedTensorType>(view->getResult(0).getType()).getShape();
-  if (auto reshape = dyn_cast<ReshapeOp>(view))
-    return reshapeStrides(shape, strides, newShape);
-  SmallVector<int64_t> result;
-  if (auto permute = dyn_cast<PermuteOp>(view)) {
-    for (int64_t axis : permute.getOrder())
-      result.push_back(strides[axis]);
-  } else if (auto broadcast = dyn_cast<BroadcastOp>(view)) {
-    result.assign(newShape.size(), 0);
-    for (auto [axis, target] : llvm::enumerate(broadcast.getAxes()))
-      result[target] = strides[axis];
-  } else if (auto slice = dyn_cast<SliceOp>(view)) {
-    for (auto [stride, step] : llvm::zip(strides, slice.getStrides()))
-      result.push_back(stride * step);
-  } else if (auto diagonal = dyn_cast<DiagonalOp>(view)) {
-    result.assign(strides.begin(), strides.end());
-    result[diagonal.getFirst()] += strides[diagonal.getSecond()];
-    result.erase(result.begin() + diagonal.getSecond());
-  } else if (auto window = dyn_cast<WindowOp>(view)) {
-    size_t lead = shape.size() - window.getSizes().size();
-    result.assign(strides.begin(), strides.begin() + lead);
-    for (auto [axis, step] : llvm::enumerate(window.getStrides()))
-      result.push_back(strides[lead + axis] * step);
-    for (auto [axis, step] : llvm::enumerate(window.getDilations()))
-      result.push_back(strides[lead + axis] * step);
-  }
-  return result;
-}
-
 /// Copies the operand of every view that constant strides cannot express.
 static void copyBeforeInexpressibleViews(Block &block) {
-  DenseMap<Value, SmallVector<int64_t>> stridesOf;
+  DenseMap<Value, StridedView> views;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!isView(&op))
       continue;
     Value x = op.getOperand(0);
-    auto shape = cast<RankedTensorType>(x.getType()).getShape();
-    auto known = stridesOf.find(x);
-    Strides strides = viewStrides(
-        &op, known == stridesOf.end() ? contiguousStrides(shape) : known->second);
-    if (!strides) {
+    auto wholeTensor = [](Value value) -> StridedView {
+      return {value, 0, rowMajorStrides(cast<RankedTensorType>(value.getType()).getShape())};
+    };
+    auto known = views.find(x);
+    auto view = throughView(&op, known == views.end() ? wholeTensor(x) : known->second);
+    if (!view) {
       OpBuilder builder(&op);
-      op.setOperand(0, createCopy(builder, x));
-      strides = viewStrides(&op, contiguousStrides(shape));
+      Value copy = createCopy(builder, x);
+      op.setOperand(0, copy);
+      view = throughView(&op, wholeTensor(copy));
     }
-    stridesOf[op.getResult(0)] = std::move(*strides);
+    views[op.getResult(0)] = std::move(*view);
   }
 }
 
