@@ -6,6 +6,7 @@ substitutions beside lit's own. `lit --param plain=1` keeps the tests of the roo
 import os
 import re
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "house"))
@@ -37,3 +38,5 @@ config.substitutions += [
 ]
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
+if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("user-namespaces")
