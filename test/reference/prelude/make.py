@@ -1,10 +1,4 @@
-"""Makes GROUP.safetensors for each GROUP.nap of this folder with PyTorch, in f64.
-
-Needs PyTorch (made with 2.15, CPU). Names of the tensors in a file: `init.P`, where parameter P
-starts; `data.I`, what input I reads; `value.M`, metric M at every step (before its update);
-`gradient.P` of the loss; `weight.P`, parameter P after the last step. Values are drawn from a coarse
-grid, so that they are exact in f32.
-"""
+"""Makes GROUP.safetensors for each GROUP.nap of this folder; see ../vectors.py."""
 import math
 import pathlib
 import sys
@@ -14,64 +8,11 @@ from torch.nn import functional as F
 
 here = pathlib.Path(__file__).parent
 sys.path.insert(0, str(here.parent))
-import safetensors
-
-torch.set_default_dtype(torch.float64)
-TYPES = {torch.float32: "F32", torch.float64: "F64", torch.int32: "I32"}
-
-
-def draw(*shape, low=-2.0, high=2.0):
-    """Uniform on a grid of 1/256, no value twice in a row: exact in f32, few ties."""
-    return (low + (high - low) * torch.rand(shape)).mul(256).round().div(256)
-
-
-class Group:
-    """What one model needs and what it must answer."""
-
-    def __init__(self, name, steps=1):
-        torch.manual_seed(sum(name.encode()))
-        self.name, self.steps, self.init, self.data, self.values = name, steps, {}, {}, {}
-
-    def param(self, name, *shape, **limits):
-        self.init[name] = draw(*shape, **limits).requires_grad_()
-        return self.init[name]
-
-    def input(self, name, value):
-        self.data[name] = value
-        return value
-
-    def value(self, name, value):
-        self.values[name] = value
-        return value
-
-    def save(self, loss=None, weights=None):
-        found = {}
-
-        def add(name, t):
-            t = t.detach()
-            found[name] = (TYPES[t.dtype], list(t.shape), t.flatten().tolist())
-
-        for name, t in self.init.items():
-            add("init." + name, t.detach().float())
-        for name, t in self.data.items():
-            add("data." + name, t.float() if t.is_floating_point() else t.int())
-        for name, t in self.values.items():
-            add("value." + name, torch.as_tensor(t).reshape(-1))
-        if loss is not None:
-            loss.backward()
-            add("value.loss", loss.reshape(1))
-            for name, t in self.init.items():
-                add("gradient." + name, t.grad)
-        for name, t in (weights or {}).items():
-            add("weight." + name, t)
-        safetensors.write(here / f"{self.name}.safetensors", found, {
-            "format": "napkin reference vectors, version 1",
-            "made_by": f"make.py, PyTorch {torch.__version__}",
-            "flags": f"--data-order=sequential --steps={self.steps}"})
+from vectors import Group, draw
 
 
 def activations():
-    g = Group("activations")
+    g = Group(here / "activations.nap")
     c, row = g.input("cotangent", draw(3, 7)), g.input("row", draw(3))
 
     def gelu_tanh(x):
@@ -88,7 +29,7 @@ def activations():
 
 
 def losses():
-    g = Group("losses")
+    g = Group(here / "losses.nap")
     targets = g.input("targets", torch.tensor([3, -100, 0, 6, 2]))
     y = g.input("y", draw(5, 7))
     labels = g.input("labels", draw(5, 7, low=0, high=1))
@@ -113,7 +54,7 @@ def rope(x, base=10000.0):
 
 
 def layers():
-    g = Group("layers")
+    g = Group(here / "layers.nap")
     wide, narrow = g.input("wide", draw(3, 5, 7)), g.input("narrow", draw(3, 5, 6))
     ids = g.input("ids", torch.randint(13, (3, 5)))
     x = {name: g.param("x." + name, 3, 5, 6)
@@ -136,7 +77,7 @@ def layers():
 
 
 def images():
-    g = Group("images")
+    g = Group(here / "images.nap")
     cotangent = g.input("cotangent", draw(2, 4, 7, 9))
     x = {name: g.param("x." + name, 2, 4, 7, 9)
          for name in ("conv2d", "max_pool2d", "avg_pool2d", "group_norm", "batch_norm")}
@@ -153,12 +94,11 @@ def images():
     y = F.batch_norm(x["batch_norm"], mean, var, g.param("batch_norm.weight", 4),
                      g.param("batch_norm.bias", 4), training=True)
     loss = loss + g.value("batch_norm_value", (cotangent * y).sum())
-    print("shapes", {name: list(t.shape) for name, t in g.data.items()})
     g.save(loss, {"batch_norm.running_mean": mean, "batch_norm.running_var": var})
 
 
 def attention():
-    g = Group("attention")
+    g = Group(here / "attention.nap")
     b, h, groups, s, t, e, f = 2, 6, 3, 5, 7, 8, 9
     cotangent = g.input("cotangent", draw(b, h, s, f))
     allowed = g.input("allowed", (torch.rand(b, s, t) < 0.6).int())
@@ -220,7 +160,7 @@ class Muon(torch.optim.Optimizer):
 
 def optimizers():
     steps = 5
-    g = Group("optimizers", steps)
+    g = Group(here / "optimizers.nap", steps)
     a, b = g.input("a", draw(5 * steps, 3)), g.input("b", draw(5 * steps, 3))
     names = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lion", "muon")
     w = {name: g.param(name + ".w", 5, 3) for name in (*names, "frozen")}
@@ -254,7 +194,7 @@ def optimizers():
 
 def schedules():
     steps, warmup, peak, floor = 12, 3, 0.3, 0.03
-    g = Group("schedules", steps)
+    g = Group(here / "schedules.nap", steps)
     g.init["w"] = torch.tensor(1.0, requires_grad=True)
     g.input("a", torch.ones(2 * steps))
 
