@@ -1,0 +1,82 @@
+// Program: names, sizes and look-ups.
+
+#include "runtime/Program.h"
+
+#include <array>
+
+namespace napkin::runtime {
+
+namespace {
+/// Name and width of each element type, in the order of `DType`.
+struct DTypeRow {
+  std::string_view name;
+  int64_t bits;
+  bool isFloat;
+};
+} // namespace
+
+static constexpr std::array<DTypeRow, 10> dtypes = {{{"f64", 64, true},
+                                                     {"f32", 32, true},
+                                                     {"f16", 16, true},
+                                                     {"bf16", 16, true},
+                                                     {"f8e4m3", 8, true},
+                                                     {"f8e5m2", 8, true},
+                                                     {"f4e2m1", 4, true},
+                                                     {"i64", 64, false},
+                                                     {"i32", 32, false},
+                                                     {"bool", 8, false}}};
+
+static constexpr std::array<std::string_view, 9> roles = {
+    "parameter", "buffer", "state", "gradient", "input", "scalar", "random", "result", "temporary"};
+
+static constexpr std::array<std::string_view, 9> memoryClasses = {
+    "parameters", "states", "buffers", "gradients", "inputs",
+    "scalars",    "saved",  "temporary", "workspace"};
+
+int64_t bitsOf(DType dtype) { return dtypes[static_cast<size_t>(dtype)].bits; }
+
+std::string_view nameOf(DType dtype) { return dtypes[static_cast<size_t>(dtype)].name; }
+
+std::optional<DType> dtypeNamed(std::string_view name) {
+  for (size_t i = 0; i < dtypes.size(); ++i)
+    if (dtypes[i].name == name)
+      return static_cast<DType>(i);
+  return std::nullopt;
+}
+
+bool isFloat(DType dtype) { return dtypes[static_cast<size_t>(dtype)].isFloat; }
+
+std::string_view nameOf(Role role) { return roles[static_cast<size_t>(role)]; }
+
+std::string_view nameOf(MemoryClass memoryClass) {
+  return memoryClasses[static_cast<size_t>(memoryClass)];
+}
+
+int64_t elementsOf(const std::vector<int64_t> &shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  return elements;
+}
+
+int64_t bytesOf(DType dtype, const std::vector<int64_t> &shape) {
+  return (elementsOf(shape) * bitsOf(dtype) + 7) / 8;
+}
+
+const Function *findFunction(const Program &program, std::string_view name) {
+  for (const Function &function : program.functions)
+    if (function.name == name)
+      return &function;
+  return nullptr;
+}
+
+int64_t findTensor(const Program &program, std::string_view name) {
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    const TensorInfo &tensor = program.tensors[i];
+    if (tensor.name == name && tensor.role != Role::temporary && tensor.role != Role::result)
+      return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+} // namespace napkin::runtime

@@ -1,0 +1,48 @@
+// Arena: all memory of a program, in one mapping.
+
+#ifndef NAPKIN_RUNTIME_EXECUTE_ARENA_H
+#define NAPKIN_RUNTIME_EXECUTE_ARENA_H
+
+#include "runtime/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace napkin::runtime {
+
+/// `arenaBytes` for tensors, then `scratchBytes` for each worker; zero-filled, 4096-byte aligned.
+class Arena {
+public:
+  /// Maps the memory; fails with the number of bytes that the machine refuses.
+  static Result<Arena> create(int64_t arenaBytes, int64_t scratchBytes, int workers);
+
+  Arena(Arena &&other) noexcept;
+  Arena &operator=(Arena &&) = delete;
+  ~Arena();
+
+  /// The byte at `offset` of the tensors' part.
+  std::byte *at(int64_t offset) const { return base + offset; }
+  /// The private memory of one worker.
+  std::byte *scratch(int worker) const { return base + arenaBytes + worker * scratchBytes; }
+  /// Everything that is mapped: arena plus workers times scratch, the peak of law L1.
+  int64_t mappedBytes() const { return totalBytes; }
+  /// Overwrites all of it with `poisonWord`.
+  void poison();
+
+private:
+  Arena() = default;
+  std::byte *base = nullptr;
+  int64_t arenaBytes = 0;
+  int64_t scratchBytes = 0;
+  int64_t totalBytes = 0;
+};
+
+/// A not-a-number as f32 and as f64, and an index far out of range as i32.
+inline constexpr uint32_t poisonWord = 0x7ff5a5a5;
+
+/// Overwrites `bytes` bytes with `poisonWord`; a last part of a word with its first bytes.
+void poisonBytes(std::byte *data, int64_t bytes);
+
+} // namespace napkin::runtime
+
+#endif

@@ -1,0 +1,76 @@
+// Executor: launch after launch, watched or not.
+
+#include "runtime/execute/Executor.h"
+
+#include "runtime/Numbers.h"
+
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace napkin::runtime {
+
+int64_t nowNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Executor::Executor(const LoadedProgram &loaded, const Arena &arena, WorkerPool &pool)
+    : loaded(loaded), arena(arena), pool(pool) {
+  const Program &program = loaded.program;
+  operands.resize(program.functions.size());
+  for (size_t i = 0; i < program.functions.size(); ++i)
+    for (const Launch &launch : program.functions[i].launches)
+      for (const std::vector<int64_t> *list : {&launch.arguments, &launch.results})
+        for (int64_t index : *list)
+          operands[i].push_back(arena.at(program.tensors[index].offset));
+}
+
+void Executor::run(int64_t function) {
+  const Program &program = loaded.program;
+  const Function &body = program.functions[function];
+  std::byte *const *next = operands[function].data();
+  for (const Launch &launch : body.launches) {
+    int64_t beganAt = observer ? nowNanoseconds() : 0;
+    pool.run(loaded.kernels[launch.kernel], next, launch.tasks);
+    if (observer)
+      observer->ended(body, &launch - body.launches.data(), launch, beganAt, nowNanoseconds());
+    next += launch.arguments.size() + launch.results.size();
+    if (poison)
+      for (int64_t index : launch.dies)
+        poisonBytes(arena.at(program.tensors[index].offset), program.tensors[index].bytes);
+  }
+}
+
+void NanFinder::ended(const Function &function, int64_t index, const Launch &launch, int64_t,
+                      int64_t) {
+  if (!nan.empty())
+    return;
+  for (int64_t result : launch.results) {
+    const TensorInfo &tensor = program.tensors[result];
+    if (!isFloat(tensor.dtype))
+      continue;
+    int64_t elements = elementsOf(tensor.shape);
+    for (int64_t i = 0; i < elements; ++i) {
+      double value = loadElement(tensor.dtype, arena.at(tensor.offset), i);
+      if (std::isfinite(value))
+        continue;
+      std::string &place = std::isnan(value) ? nan : infinity;
+      if (place.empty())
+        place = fmt::format("launch {} of '{}', kernel '{}', wrote {} at element {} of '{}'{}{}",
+                            index, function.name, program.kernels[launch.kernel].name,
+                            std::isnan(value) ? "nan" : "infinity", i, tensor.name,
+                            launch.where.empty() ? "" : ", line ", launch.where);
+      if (!nan.empty())
+        return;
+    }
+  }
+}
+
+void NanFinder::clear() {
+  nan.clear();
+  infinity.clear();
+}
+
+} // namespace napkin::runtime

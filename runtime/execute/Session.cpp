@@ -1,0 +1,112 @@
+// Session: memory, workers, and tensors by name.
+
+#include "runtime/execute/Session.h"
+
+#include "runtime/Numbers.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace napkin::runtime {
+
+Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
+                                                 const SessionOptions &options) {
+  if (std::string problem = checkProgram(loaded.program); !problem.empty())
+    return Error{problem};
+  if (loaded.kernels.size() != loaded.program.kernels.size())
+    return Error{fmt::format("program: it has {} kernels and {} were loaded",
+                             loaded.program.kernels.size(), loaded.kernels.size())};
+  int threads = options.threads > 0 ? options.threads : usableProcessors();
+  const char *environment = std::getenv("NAPKIN_POISON");
+  bool poison = options.poison || (environment && std::string_view(environment) == "1");
+  Result<Arena> arena =
+      Arena::create(loaded.program.arenaBytes, loaded.program.scratchBytesPerWorker, threads);
+  if (!arena)
+    return arena.error();
+  return std::unique_ptr<Session>(new Session(loaded, std::move(*arena), threads, poison));
+}
+
+Session::Session(const LoadedProgram &loaded, Arena memory, int threads, bool poison)
+    : loaded(loaded), arena(std::move(memory)), pool(threads, arena),
+      executor(loaded, arena, pool) {
+  if (poison)
+    arena.poison();
+  executor.setPoison(poison);
+  for (size_t i = 0; i < program().tensors.size(); ++i)
+    if (program().tensors[i].role == Role::random)
+      randomTensor = static_cast<int64_t>(i);
+  setDefaultScalars();
+}
+
+int64_t Session::functionIndex(std::string_view name) const {
+  const Function *function = findFunction(program(), name);
+  return function ? function - program().functions.data() : -1;
+}
+
+std::span<std::byte> Session::bytes(int64_t tensor) const {
+  return {data(tensor), static_cast<size_t>(program().tensors[tensor].bytes)};
+}
+
+Failure Session::run(std::string_view name) {
+  int64_t index = functionIndex(name);
+  if (index < 0)
+    return Error{fmt::format("the program has no function '{}'", name)};
+  run(index);
+  return std::nullopt;
+}
+
+Failure Session::setTensor(std::string_view name, const void *source, int64_t size) {
+  int64_t index = findTensor(program(), name);
+  if (index < 0)
+    return Error{fmt::format("the program has no tensor '{}'", name)};
+  int64_t wanted = program().tensors[index].bytes;
+  if (size != wanted)
+    return Error{fmt::format("tensor '{}' has {} bytes and {} were given", name, wanted, size)};
+  std::memcpy(data(index), source, static_cast<size_t>(size));
+  return std::nullopt;
+}
+
+Result<std::vector<std::byte>> Session::getTensor(std::string_view name) const {
+  int64_t index = findTensor(program(), name);
+  if (index < 0)
+    return Error{fmt::format("the program has no tensor '{}'", name)};
+  std::span<std::byte> content = bytes(index);
+  return std::vector<std::byte>(content.begin(), content.end());
+}
+
+Result<std::vector<std::byte>> Session::getResult(std::string_view functionName,
+                                                  std::string_view name) const {
+  const Function *function = findFunction(program(), functionName);
+  if (!function)
+    return Error{fmt::format("the program has no function '{}'", functionName)};
+  auto found = function->results.find(std::string(name));
+  if (found == function->results.end())
+    return Error{fmt::format("function '{}' has no result '{}'", functionName, name)};
+  std::span<std::byte> content = bytes(found->second);
+  return std::vector<std::byte>(content.begin(), content.end());
+}
+
+void Session::setScalar(int64_t tensor, double value) {
+  storeElement(program().tensors[tensor].dtype, data(tensor), 0, value);
+}
+
+double Session::scalar(int64_t tensor) const {
+  return loadElement(program().tensors[tensor].dtype, data(tensor), 0);
+}
+
+void Session::setRandom(uint64_t seed, uint32_t step, uint32_t microBatch) {
+  if (randomTensor < 0)
+    return;
+  uint32_t words[4] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), step,
+                       microBatch};
+  std::memcpy(data(randomTensor), words, sizeof(words));
+}
+
+void Session::setDefaultScalars() {
+  for (size_t i = 0; i < program().tensors.size(); ++i)
+    if (program().tensors[i].role == Role::scalar)
+      setScalar(static_cast<int64_t>(i), program().tensors[i].value);
+}
+
+} // namespace napkin::runtime

@@ -1,0 +1,105 @@
+// WorkerPool: ranges of tasks from one atomic counter.
+
+#include "runtime/execute/WorkerPool.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <sched.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace napkin::runtime {
+
+int usableProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void useIeeeArithmetic() {
+  std::fesetround(FE_TONEAREST);
+#if defined(__x86_64__)
+  constexpr unsigned flushToZero = 0x8000;
+  constexpr unsigned denormalsAreZero = 0x0040;
+  _mm_setcsr(_mm_getcsr() & ~(flushToZero | denormalsAreZero));
+#endif
+}
+
+/// Lets the other thread of a core go ahead while this one waits.
+static void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+/// Waits until `value` is no longer `old`: a short spin, since launches follow each other within
+/// microseconds, then sleep.
+static uint32_t waitWhile(const std::atomic<uint32_t> &value, uint32_t old) {
+  constexpr int spins = 4000;
+  for (int i = 0; i < spins; ++i) {
+    if (uint32_t now = value.load(std::memory_order_acquire); now != old)
+      return now;
+    pause();
+  }
+  uint32_t now = old;
+  while ((now = value.load(std::memory_order_acquire)) == old)
+    value.wait(old, std::memory_order_acquire);
+  return now;
+}
+
+WorkerPool::WorkerPool(int workers, const Arena &arena) : count(workers), arena(arena) {
+  useIeeeArithmetic();
+  threads.reserve(static_cast<size_t>(count - 1));
+  for (int worker = 1; worker < count; ++worker)
+    threads.emplace_back([this, worker] { serve(worker); });
+}
+
+WorkerPool::~WorkerPool() {
+  stopping = true;
+  generation.fetch_add(1, std::memory_order_release);
+  generation.notify_all();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void WorkerPool::run(KernelFunction function, std::byte *const *pointers, int64_t taskCount) {
+  if (count == 1 || taskCount == 1)
+    return function(pointers, arena.scratch(0), 0, taskCount);
+  kernel = function;
+  operands = pointers;
+  tasks = taskCount;
+  // Eight ranges a worker even out unequal speeds and still let a kernel reuse what it packs.
+  grain = std::max<int64_t>(1, taskCount / (8 * static_cast<int64_t>(count)));
+  next.store(0, std::memory_order_relaxed);
+  busy.store(static_cast<uint32_t>(count - 1), std::memory_order_relaxed);
+  generation.fetch_add(1, std::memory_order_release);
+  generation.notify_all();
+  work(0);
+  for (uint32_t left = busy.load(std::memory_order_acquire); left != 0;)
+    left = waitWhile(busy, left);
+}
+
+void WorkerPool::serve(int worker) {
+  useIeeeArithmetic();
+  for (uint32_t seen = 0;;) {
+    seen = waitWhile(generation, seen);
+    if (stopping)
+      return;
+    work(worker);
+    if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      busy.notify_one();
+  }
+}
+
+void WorkerPool::work(int worker) {
+  while (true) {
+    int64_t first = next.fetch_add(grain, std::memory_order_relaxed);
+    if (first >= tasks)
+      return;
+    kernel(operands, arena.scratch(worker), first, std::min(first + grain, tasks));
+  }
+}
+
+} // namespace napkin::runtime

@@ -1,0 +1,59 @@
+// WorkerPool: the threads that run kernels.
+
+#ifndef NAPKIN_RUNTIME_EXECUTE_WORKERPOOL_H
+#define NAPKIN_RUNTIME_EXECUTE_WORKERPOOL_H
+
+#include "runtime/Program.h"
+#include "runtime/execute/Arena.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace napkin::runtime {
+
+/// The number of processors that this process may use, at least 1.
+int usableProcessors();
+
+/// Makes denormal numbers ordinary numbers in the calling thread, and rounding to nearest.
+void useIeeeArithmetic();
+
+/// A fixed number of workers, of which the calling thread is number 0. Runs one launch at a time;
+/// which worker does which tasks is open, so a task's result may not depend on it. Nothing is
+/// allocated after construction.
+class WorkerPool {
+public:
+  /// Starts `workers` - 1 threads; `arena` gives each worker its scratch and outlives the pool.
+  WorkerPool(int workers, const Arena &arena);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool &) = delete;
+  WorkerPool &operator=(const WorkerPool &) = delete;
+
+  int workers() const { return count; }
+
+  /// Calls `kernel` on sub-ranges that cover [0, tasks); returns when all are done.
+  void run(KernelFunction kernel, std::byte *const *operands, int64_t tasks);
+
+private:
+  void serve(int worker);
+  void work(int worker);
+
+  const int count;
+  const Arena &arena;
+  std::vector<std::thread> threads;
+
+  // The launch in flight. Written before `generation` is raised, read after.
+  KernelFunction kernel = nullptr;
+  std::byte *const *operands = nullptr;
+  int64_t tasks = 0;
+  int64_t grain = 1;
+  bool stopping = false;
+
+  alignas(64) std::atomic<int64_t> next{0};
+  alignas(64) std::atomic<uint32_t> generation{0};
+  alignas(64) std::atomic<uint32_t> busy{0};
+};
+
+} // namespace napkin::runtime
+
+#endif
