@@ -1,0 +1,323 @@
+// Flags: the table, and how it is read.
+
+#include "runtime/command/Flags.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+
+namespace napkin::runtime {
+
+static constexpr std::array<FlagSpec, 26> runTable = {{
+    {"data", "[INPUT=]FILE", "what to train on: text, .bin, .npy, .npz, .safetensors; may repeat"},
+    {"data-format", "F", "auto (by the ending), bytes, tokens (uint16); default auto"},
+    {"data-order", "ORDER", "shuffled or sequential; default shuffled"},
+    {"steps", "N", "updates in all; default: the model's"},
+    {"seed", "N", "of initial values, draws and data order; default: the model's"},
+    {"threads", "N", "workers; default: all processors of this process"},
+    {"log", "FILE", "write one JSON line a step"},
+    {"save", "DIR", "save checkpoints in DIR/step-NNNNNNNN, the last step always"},
+    {"save-every", "N", "save every N steps too"},
+    {"keep", "N", "keep the N newest checkpoints; default: all"},
+    {"resume", "DIR", "go on from the newest checkpoint in DIR, bit for bit"},
+    {"init", "FILE", "begin with the weights of a .safetensors file, by name"},
+    {"load", "DIR", "weights for evaluating and sampling: a checkpoint or a .safetensors file"},
+    {"eval-data", "[INPUT=]FILE", "held-out data, evaluated at the end; may repeat"},
+    {"eval-every", "N", "evaluate every N steps too"},
+    {"outputs", "FILE", "write the evaluation's outputs as .safetensors"},
+    {"sample", "N", "print N samples of a language model"},
+    {"prompt", "TEXT", "how samples begin"},
+    {"temperature", "T", "of sampling, 0 takes the likeliest; default 1"},
+    {"sample-length", "N", "tokens of a sample at most; default: the model's sequence"},
+    {"check-nan", "", "stop at the first launch that writes a value that is not finite; slow"},
+    {"trace", "FILE", "write the time of each launch for Perfetto"},
+    {"device", "D", "cpu; default cpu"},
+    {"quiet", "", "no progress on standard error"},
+    {"program", "", "print the compiled program as text and end"},
+    {"help", "", "print this and end"},
+}};
+
+static constexpr std::array<FlagSpec, 10> compileTable = {{
+    {"optimizer", "EXPR", "the optimizer of each parameter"},
+    {"precision", "P", "f64, f32, mixed(bf16), ..."},
+    {"accumulate", "N", "micro-batches a step"},
+    {"clip-norm", "X", "largest global norm of the gradients"},
+    {"ema", "D", "decay of the averaged parameters"},
+    {"memory", "BYTES", "budget, such as 8GiB"},
+    {"checkpoint", "STRATEGY", "what the backward pass keeps"},
+    {"micro-batch", "N", "samples of a micro-batch, or auto"},
+    {"target", "T", "cpu or sm_XX"},
+    {"cpu", "NAME", "the processor that kernels are made for"},
+}};
+
+std::span<const FlagSpec> runFlags() { return runTable; }
+
+std::span<const FlagSpec> compileFlags() { return compileTable; }
+
+const std::string *ParsedFlags::find(std::string_view name) const {
+  for (auto it = flags.rbegin(); it != flags.rend(); ++it)
+    if (it->first == name)
+      return &it->second;
+  return nullptr;
+}
+
+/// Letters to insert, delete or replace (Levenshtein 1966).
+static size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view nearestName(std::string_view name,
+                             std::span<const std::string_view> candidates) {
+  std::string_view best;
+  size_t bestDistance = std::max<size_t>(1, name.size() / 3) + 1;
+  for (std::string_view candidate : candidates)
+    if (size_t distance = editDistance(name, candidate); distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  return best;
+}
+
+static Error usage(std::string message) { return {std::move(message), ExitStatus::wrongUsage}; }
+
+static Error unknownFlag(std::string_view argument, std::string_view name,
+                         std::span<const FlagSpec> known) {
+  std::vector<std::string_view> names;
+  for (const FlagSpec &spec : known)
+    names.push_back(spec.name);
+  std::string_view nearest = nearestName(name, names);
+  if (nearest.empty())
+    return usage(fmt::format("there is no flag {}; --help lists them", argument));
+  return usage(fmt::format("there is no flag {}; did you mean --{}?", argument, nearest));
+}
+
+/// Splits "name=value" after -D.
+static Failure addDefinition(std::string_view text, ParsedFlags &parsed) {
+  size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    return usage(fmt::format("-D {}: write -D name=value", text));
+  parsed.definitions.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  return std::nullopt;
+}
+
+Result<ParsedFlags> parseFlags(std::span<const std::string> arguments,
+                               std::span<const FlagSpec> known) {
+  ParsedFlags parsed;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string_view argument = arguments[i];
+    if (argument == "--") {
+      parsed.positional.insert(parsed.positional.end(), arguments.begin() + i + 1,
+                               arguments.end());
+      break;
+    }
+    if (argument == "-h")
+      argument = "--help";
+    if (argument.starts_with("-D")) {
+      if (argument.size() == 2 && i + 1 == arguments.size())
+        return usage("-D: write -D name=value");
+      std::string_view text = argument.size() > 2 ? argument.substr(2) : arguments[++i];
+      if (Failure failure = addDefinition(text, parsed))
+        return *failure;
+      continue;
+    }
+    if (!argument.starts_with("--")) {
+      if (argument.size() > 1 && argument[0] == '-')
+        return unknownFlag(argument, argument.substr(1), known);
+      parsed.positional.emplace_back(argument);
+      continue;
+    }
+    size_t equals = argument.find('=');
+    std::string_view name = argument.substr(2, equals == std::string_view::npos
+                                                   ? std::string_view::npos
+                                                   : equals - 2);
+    auto spec = std::find_if(known.begin(), known.end(),
+                             [&](const FlagSpec &candidate) { return candidate.name == name; });
+    if (spec == known.end())
+      return unknownFlag(fmt::format("--{}", name), name, known);
+    if (spec->value.empty()) {
+      if (equals != std::string_view::npos)
+        return usage(fmt::format("--{} takes no value", name));
+      parsed.flags.emplace_back(name, "");
+      continue;
+    }
+    if (equals != std::string_view::npos)
+      parsed.flags.emplace_back(name, argument.substr(equals + 1));
+    else if (i + 1 < arguments.size())
+      parsed.flags.emplace_back(name, arguments[++i]);
+    else
+      return usage(fmt::format("--{} wants {} after it", name, spec->value));
+  }
+  return parsed;
+}
+
+/// Digits with `_` between them, as the language writes numbers.
+static std::string withoutUnderscores(std::string_view text) {
+  std::string digits;
+  for (char c : text)
+    if (c != '_')
+      digits += c;
+  return digits;
+}
+
+std::optional<double> parseNumber(std::string_view text) {
+  std::string digits = withoutUnderscores(text);
+  double value = 0;
+  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (problem != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
+  return value;
+}
+
+std::optional<int64_t> parseWhole(std::string_view text, int64_t least, int64_t most) {
+  std::string digits = withoutUnderscores(text);
+  int64_t value = 0;
+  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (problem != std::errc() || end != digits.data() + digits.size() || value < least ||
+      value > most)
+    return std::nullopt;
+  return value;
+}
+
+/// FILE or INPUT=FILE; a name has letters, digits and `_` only, so paths with `=` stay paths.
+static DataFile parseDataFile(std::string_view text) {
+  size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    return {"", std::string(text)};
+  for (char c : text.substr(0, equals))
+    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      return {"", std::string(text)};
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+namespace {
+/// Takes values out of parsed flags; the first wrong one is kept.
+class OptionReader {
+public:
+  explicit OptionReader(const ParsedFlags &flags) : flags(flags) {}
+  Failure failure;
+
+  void text(std::string_view name, std::string &out) {
+    if (const std::string *value = flags.find(name)) {
+      if (value->empty())
+        wrong(name, *value, "something");
+      out = *value;
+    }
+  }
+  void whole(std::string_view name, int64_t least, int64_t most, int64_t &out) {
+    if (const std::string *value = flags.find(name)) {
+      if (std::optional<int64_t> number = parseWhole(*value, least, most))
+        out = *number;
+      else
+        wrong(name, *value, fmt::format("a whole number from {} to {}", least, most));
+    }
+  }
+  void choice(std::string_view name, std::span<const std::string_view> choices, std::string &out) {
+    if (const std::string *value = flags.find(name)) {
+      if (std::find(choices.begin(), choices.end(), *value) == choices.end())
+        wrong(name, *value, fmt::format("{}", fmt::join(choices, " or ")));
+      out = *value;
+    }
+  }
+  void wrong(std::string_view name, std::string_view value, std::string_view wanted) {
+    if (!failure)
+      failure = usage(fmt::format("--{} is '{}' and {} is wanted", name, value, wanted));
+  }
+
+private:
+  const ParsedFlags &flags;
+};
+} // namespace
+
+Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
+  constexpr int64_t many = int64_t{1} << 53;
+  RunOptions options;
+  OptionReader reader(flags);
+  for (const auto &[name, value] : flags.flags) {
+    if (name == "data")
+      options.data.files.push_back(parseDataFile(value));
+    if (name == "eval-data")
+      options.evalData.files.push_back(parseDataFile(value));
+  }
+  constexpr std::string_view formats[] = {"auto", "bytes", "tokens"};
+  reader.choice("data-format", formats, options.data.format);
+  options.evalData.format = options.data.format;
+  std::string order = "shuffled";
+  constexpr std::string_view orders[] = {"shuffled", "sequential"};
+  reader.choice("data-order", orders, order);
+  options.data.sequential = order == "sequential";
+  constexpr std::string_view devices[] = {"cpu"};
+  reader.choice("device", devices, options.device);
+  if (flags.has("steps")) {
+    int64_t steps = 0;
+    // Above 2^32 - 3 a step would meet the words of initial values and of the runtime.
+    reader.whole("steps", 0, 4294967293, steps);
+    options.steps = steps;
+  }
+  if (const std::string *value = flags.find("seed")) {
+    uint64_t seed = 0;
+    auto [end, problem] = std::from_chars(value->data(), value->data() + value->size(), seed);
+    if (problem != std::errc() || end != value->data() + value->size())
+      reader.wrong("seed", *value, "a whole number from 0 to 18446744073709551615");
+    options.seed = seed;
+  }
+  int64_t threads = 0;
+  reader.whole("threads", 1, 1024, threads);
+  options.threads = static_cast<int>(threads);
+  reader.text("log", options.log);
+  reader.text("save", options.save);
+  reader.whole("save-every", 1, many, options.saveEvery);
+  reader.whole("keep", 1, many, options.keep);
+  reader.text("resume", options.resume);
+  reader.text("init", options.init);
+  reader.text("load", options.load);
+  reader.whole("eval-every", 1, many, options.evalEvery);
+  reader.text("outputs", options.outputs);
+  reader.whole("sample", 1, 1'000'000, options.sample);
+  if (const std::string *value = flags.find("prompt"))
+    options.prompt = *value;
+  if (const std::string *value = flags.find("temperature")) {
+    std::optional<double> number = parseNumber(*value);
+    if (!number || !(*number >= 0 && *number <= 1e6))
+      reader.wrong("temperature", *value, "a number from 0");
+    options.temperature = number.value_or(1);
+  }
+  reader.whole("sample-length", 1, 1'000'000, options.sampleLength);
+  options.checkNan = flags.has("check-nan");
+  reader.text("trace", options.trace);
+  options.quiet = flags.has("quiet");
+  if (reader.failure)
+    return *reader.failure;
+  if (options.save.empty() && (options.saveEvery > 0 || options.keep > 0))
+    return usage("--save-every and --keep want --save DIR");
+  if (options.evalData.files.empty() && options.evalEvery > 0)
+    return usage("--eval-every wants --eval-data FILE");
+  if (!options.resume.empty() && !options.init.empty())
+    return usage("--resume brings its own weights; leave --init out");
+  if (options.checkNan && !options.trace.empty())
+    return usage("--check-nan distorts times; leave --trace out");
+  return options;
+}
+
+std::string flagHelp(std::span<const FlagSpec> flags) {
+  std::string out;
+  for (const FlagSpec &spec : flags) {
+    std::string left = fmt::format("--{}{}{}", spec.name, spec.value.empty() ? "" : " ", spec.value);
+    out += fmt::format("  {:<26} {}\n", left, spec.help);
+  }
+  return out;
+}
+
+} // namespace napkin::runtime

@@ -1,0 +1,87 @@
+// Column: one array feeds one input.
+
+#include "runtime/data/Source.h"
+
+#include "runtime/Numbers.h"
+
+#include <fmt/format.h>
+
+namespace napkin::runtime {
+
+namespace {
+class Column : public Source {
+public:
+  std::shared_ptr<ArrayFile> file;
+  ArrayInfo array;
+  int64_t input = -1;
+  int64_t sampleElements = 0;
+  std::vector<std::byte> staging;
+
+  int64_t samples() const override { return array.shape[0]; }
+  const std::string &path() const override { return file->file.path(); }
+  Failure gather(const Session &session, int64_t sample, uint32_t epoch, int64_t row) override;
+
+private:
+  Error valueError(int64_t element, std::string_view problem) const {
+    return {fmt::format("{}: element {} of '{}' at offset {} {}", path(), element, array.name,
+                        array.offset + element * bytesOf(array.type), problem)};
+  }
+};
+} // namespace
+
+Failure Column::gather(const Session &session, int64_t sample, uint32_t, int64_t row) {
+  const TensorInfo &tensor = session.program().tensors[input];
+  std::byte *out = session.data(input) + row * sampleElements * bitsOf(tensor.dtype) / 8;
+  int64_t sampleBytes = sampleElements * bytesOf(array.type);
+  if (Failure failure = file->read(array, sample * sampleBytes, staging))
+    return failure;
+  int64_t bad = convertElements(array.type, staging.data(), tensor.dtype, out, sampleElements);
+  if (bad >= 0)
+    return valueError(sample * sampleElements + bad,
+                      fmt::format("does not fit in {}", nameOf(tensor.dtype)));
+  if (tensor.idLimit > 0 && !isFloat(tensor.dtype))
+    for (int64_t i = 0; i < sampleElements; ++i) {
+      double id = loadElement(tensor.dtype, out, i);
+      if (id < 0 || id >= static_cast<double>(tensor.idLimit))
+        return valueError(sample * sampleElements + i,
+                          fmt::format("is {} and ids are 0 to {}", id, tensor.idLimit - 1));
+    }
+  return std::nullopt;
+}
+
+/// "[sample, seq 64, 3]": what an input wants, with the names of its axes where they are known.
+static std::string wantedShape(const TensorInfo &tensor) {
+  std::string out = "[samples";
+  for (size_t i = 1; i < tensor.shape.size(); ++i) {
+    std::string name = i < tensor.axes.size() ? tensor.axes[i] : "";
+    out += fmt::format(", {}{}", name.empty() ? "" : name + " = ", tensor.shape[i]);
+  }
+  return out + "]";
+}
+
+Result<std::unique_ptr<Source>> openColumn(const Program &program, std::shared_ptr<ArrayFile> file,
+                                           const ArrayInfo &array, int64_t input) {
+  const TensorInfo &tensor = program.tensors[input];
+  const std::string &path = file->file.path();
+  if (!widens(array.type, tensor.dtype))
+    return Error{fmt::format("{}: '{}' is {} and input '{}' is {}; convert it and save it again",
+                             path, array.name, nameOf(array.type), tensor.name,
+                             nameOf(tensor.dtype))};
+  bool sameSample = array.shape.size() == tensor.shape.size() && !array.shape.empty();
+  for (size_t i = 1; sameSample && i < array.shape.size(); ++i)
+    sameSample = array.shape[i] == tensor.shape[i];
+  if (!sameSample)
+    return Error{fmt::format("{}: '{}' has shape {} and input '{}' wants {}", path, array.name,
+                             printShape(array.shape), tensor.name, wantedShape(tensor))};
+  auto column = std::make_unique<Column>();
+  column->file = std::move(file);
+  column->array = array;
+  column->input = input;
+  column->sampleElements = elementsOf(tensor.shape) / tensor.shape[0];
+  column->staging.resize(static_cast<size_t>(column->sampleElements * bytesOf(array.type)));
+  if (column->array.name.empty())
+    column->array.name = tensor.name;
+  return std::unique_ptr<Source>(std::move(column));
+}
+
+} // namespace napkin::runtime

@@ -1,0 +1,166 @@
+// Peaks: the device file, and the copy measurement.
+
+#include "runtime/device/Peaks.h"
+
+#include "runtime/execute/Executor.h"
+#include "runtime/files/File.h"
+#include "runtime/files/Json.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace napkin::runtime {
+
+static constexpr std::string_view formatName = "napkin-device";
+static constexpr int64_t formatVersion = 1;
+
+double DevicePeaks::matrixFlopsPerSecond(DType dtype, int threads) const {
+  for (const MatrixPeak &peak : matrices)
+    if (peak.dtype == dtype && peak.threads == threads)
+      return peak.flopsPerSecond;
+  return 0;
+}
+
+double DevicePeaks::copyBytesPerSecond(int threads) const {
+  for (const CopyPeak &peak : copies)
+    if (peak.threads == threads)
+      return peak.bytesPerSecond;
+  return 0;
+}
+
+std::string deviceFilePath() {
+  auto variable = [](const char *name) {
+    const char *value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  if (std::string path = variable("NAPKIN_DEVICE_FILE"); !path.empty())
+    return path;
+  if (std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
+    return cache + "/napkin/device.json";
+  if (std::string home = variable("HOME"); !home.empty())
+    return home + "/.cache/napkin/device.json";
+  return "";
+}
+
+Result<DevicePeaks> readDeviceFile(const std::string &path) {
+  Result<std::string> text = readWholeFile(path, 1 << 20);
+  if (!text)
+    return text.error();
+  std::string problem;
+  std::optional<Json> json = parseJson(*text, problem);
+  if (!json)
+    return Error{fmt::format("{}: is not JSON: {}", path, problem)};
+  const Json *format = json->find("format");
+  const Json *version = json->find("version");
+  if (!format || format->string != formatName || !version || version->whole != formatVersion)
+    return Error{fmt::format("{}: is not a device file of version {}; run 'napkin device' to "
+                             "measure again",
+                             path, formatVersion)};
+  DevicePeaks peaks;
+  if (const Json *processor = json->find("processor"))
+    peaks.processor = processor->string;
+  auto number = [](const Json &object, const char *name) {
+    const Json *value = object.find(name);
+    return value && value->isNumber() ? value->number : 0;
+  };
+  if (const Json *list = json->find("matrix_products"))
+    for (const Json &item : list->items)
+      if (const Json *dtype = item.find("dtype"))
+        if (std::optional<DType> known = dtypeNamed(dtype->string))
+          peaks.matrices.push_back({*known, static_cast<int>(number(item, "threads")),
+                                    number(item, "flops_per_second")});
+  if (const Json *list = json->find("copies"))
+    for (const Json &item : list->items)
+      peaks.copies.push_back(
+          {static_cast<int>(number(item, "threads")), number(item, "bytes_per_second")});
+  return peaks;
+}
+
+Failure writeDeviceFile(const std::string &path, const DevicePeaks &peaks) {
+  std::string text = fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n"
+                                 "  \"processor\": {},\n  \"matrix_products\": [",
+                                 formatName, formatVersion, quoteJson(peaks.processor));
+  for (size_t i = 0; i < peaks.matrices.size(); ++i)
+    text += fmt::format("{}\n    {{\"dtype\": \"{}\", \"threads\": {}, \"flops_per_second\": {}}}",
+                        i ? "," : "", nameOf(peaks.matrices[i].dtype), peaks.matrices[i].threads,
+                        numberJson(peaks.matrices[i].flopsPerSecond));
+  text += "\n  ],\n  \"copies\": [";
+  for (size_t i = 0; i < peaks.copies.size(); ++i)
+    text += fmt::format("{}\n    {{\"threads\": {}, \"bytes_per_second\": {}}}", i ? "," : "",
+                        peaks.copies[i].threads, numberJson(peaks.copies[i].bytesPerSecond));
+  text += "\n  ]\n}\n";
+  if (size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0)
+    if (Failure failure = makeFolders(path.substr(0, slash)))
+      return failure;
+  std::string temporary = path + ".new";
+  Result<FileWriter> writer = FileWriter::create(temporary);
+  if (!writer)
+    return writer.error();
+  if (Failure failure = writer->write(text))
+    return failure;
+  if (Failure failure = writer->finish())
+    return failure;
+  return renamePath(temporary, path);
+}
+
+DevicePeaks knownPeaks() {
+  std::string path = deviceFilePath();
+  if (path.empty() || !isFile(path))
+    return {};
+  Result<DevicePeaks> peaks = readDeviceFile(path);
+  if (!peaks || peaks->processor != processorName())
+    return {};
+  return *peaks;
+}
+
+std::string processorName() {
+#if defined(__x86_64__)
+  unsigned words[12] = {};
+  for (unsigned leaf = 0; leaf < 3; ++leaf)
+    if (!__get_cpuid(0x80000002 + leaf, words + 4 * leaf, words + 4 * leaf + 1,
+                     words + 4 * leaf + 2, words + 4 * leaf + 3))
+      return "x86-64";
+  char text[sizeof(words) + 1] = {};
+  std::memcpy(text, words, sizeof(words));
+  std::string name = text;
+  size_t first = name.find_first_not_of(' ');
+  size_t last = name.find_last_not_of(' ');
+  return first == std::string::npos ? "x86-64" : name.substr(first, last - first + 1);
+#else
+  return "unknown";
+#endif
+}
+
+/// Copies one task's part of the first operand to the second.
+static void copyPart(std::byte *const *operands, std::byte *, int64_t first, int64_t last) {
+  constexpr int64_t part = 1 << 20;
+  std::memcpy(operands[1] + first * part, operands[0] + first * part,
+              static_cast<size_t>((last - first) * part));
+}
+
+double measureCopyBytesPerSecond(int threads) {
+  constexpr int64_t bytes = 256 << 20;
+  constexpr int64_t parts = 256;
+  constexpr int repetitions = 7;
+  Result<Arena> arena = Arena::create(2 * bytes, 0, threads);
+  if (!arena)
+    return 0;
+  WorkerPool pool(threads, *arena);
+  std::byte *operands[2] = {arena->at(0), arena->at(bytes)};
+  std::memset(arena->at(0), 1, 2 * bytes);
+  double best = 0;
+  for (int i = 0; i < repetitions; ++i) {
+    int64_t beganAt = nowNanoseconds();
+    pool.run(copyPart, operands, parts);
+    double seconds = static_cast<double>(nowNanoseconds() - beganAt) * 1e-9;
+    best = std::max(best, 2.0 * static_cast<double>(bytes) / seconds);
+  }
+  return best;
+}
+
+} // namespace napkin::runtime

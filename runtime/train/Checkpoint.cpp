@@ -1,0 +1,206 @@
+// Checkpoint: saving and finding.
+
+#include "runtime/train/Checkpoint.h"
+
+#include "runtime/files/Json.h"
+#include "runtime/files/SafeTensors.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace napkin::runtime {
+
+static constexpr std::string_view formatName = "napkin-trainer";
+static constexpr int64_t formatVersion = 1;
+static constexpr std::string_view stepPrefix = "step-";
+
+//===----------------------------------------------------------------------===//
+// Saving
+//===----------------------------------------------------------------------===//
+
+/// Writes the tensors of the given roles, sorted by name.
+static Failure saveTensors(const Session &session, const std::vector<Role> &roles,
+                           const std::string &path) {
+  const Program &program = session.program();
+  std::vector<int64_t> chosen;
+  for (size_t i = 0; i < program.tensors.size(); ++i)
+    if (std::find(roles.begin(), roles.end(), program.tensors[i].role) != roles.end())
+      chosen.push_back(static_cast<int64_t>(i));
+  std::sort(chosen.begin(), chosen.end(), [&](int64_t a, int64_t b) {
+    return program.tensors[a].name < program.tensors[b].name;
+  });
+  std::vector<ArrayInfo> arrays;
+  for (int64_t index : chosen) {
+    const TensorInfo &tensor = program.tensors[index];
+    std::optional<FileType> type = fileTypeOf(tensor.dtype);
+    if (!type)
+      return Error{fmt::format("{}: tensor '{}' is {}, which no safetensors type holds", path,
+                               tensor.name, nameOf(tensor.dtype))};
+    ArrayInfo array;
+    array.name = tensor.name;
+    array.type = *type;
+    array.shape = tensor.shape;
+    arrays.push_back(std::move(array));
+  }
+  Result<FileWriter> writer = FileWriter::create(path);
+  if (!writer)
+    return writer.error();
+  if (Failure failure = writer->write(safeTensorsHeader(arrays)))
+    return failure;
+  for (int64_t index : chosen)
+    if (Failure failure = writer->write(session.bytes(index)))
+      return failure;
+  return writer->finish();
+}
+
+static std::string printTrainerState(const Program &program, const TrainerState &state) {
+  std::string scalars;
+  for (const auto &[name, value] : state.scalars)
+    scalars += fmt::format("{}{}: {}", scalars.empty() ? "" : ", ", quoteJson(name),
+                           numberJson(value));
+  return fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"model\": {},\n"
+                     "  \"graph_hash\": {},\n  \"precision\": {},\n  \"step\": {},\n"
+                     "  \"steps\": {},\n  \"seed\": {},\n  \"cursor\": {},\n  \"skipped\": {},\n"
+                     "  \"scalars\": {{{}}}\n}}\n",
+                     formatName, formatVersion, quoteJson(program.model),
+                     quoteJson(program.graphHash), quoteJson(program.policy), state.step,
+                     state.steps, state.seed, state.cursor, state.skipped, scalars);
+}
+
+static Failure saveFiles(const Session &session, const std::string &folder,
+                         const TrainerState &state) {
+  if (Failure failure =
+          saveTensors(session, {Role::parameter, Role::buffer}, folder + "/model.safetensors"))
+    return failure;
+  if (Failure failure = saveTensors(session, {Role::state}, folder + "/optimizer.safetensors"))
+    return failure;
+  Result<FileWriter> writer = FileWriter::create(folder + "/trainer.json");
+  if (!writer)
+    return writer.error();
+  if (Failure failure = writer->write(printTrainerState(session.program(), state)))
+    return failure;
+  if (Failure failure = writer->finish())
+    return failure;
+  return syncFolder(folder);
+}
+
+/// True for names that `saveCheckpoint` gives.
+static bool isCheckpointName(std::string_view name) {
+  if (!name.starts_with(stepPrefix) || name.size() < stepPrefix.size() + 8)
+    return false;
+  return name.substr(stepPrefix.size()).find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Checkpoints in a folder, oldest first.
+static std::vector<std::string> checkpointsIn(const std::string &folder) {
+  std::vector<std::string> found;
+  if (Result<std::vector<std::string>> names = listFolder(folder))
+    for (const std::string &name : *names)
+      if (isCheckpointName(name) && isFile(folder + "/" + name + "/trainer.json"))
+        found.push_back(name);
+  std::sort(found.begin(), found.end(), [](const std::string &a, const std::string &b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  });
+  return found;
+}
+
+Result<std::string> saveCheckpoint(const Session &session, const std::string &folder,
+                                   const TrainerState &state, int64_t keep) {
+  if (Failure failure = makeFolders(folder))
+    return *failure;
+  std::string final = fmt::format("{}/{}{:08}", folder, stepPrefix, state.step);
+  std::string temporary = fmt::format("{}/.writing-{}{:08}", folder, stepPrefix, state.step);
+  if (isFolder(temporary))
+    if (Failure failure = removeFolder(temporary))
+      return *failure;
+  if (Failure failure = makeFolders(temporary))
+    return *failure;
+  if (Failure failure = saveFiles(session, temporary, state))
+    return *failure;
+  // The same step saved again replaces the old one, which stays whole until the new one is.
+  std::string replaced = fmt::format("{}/.replaced-{}{:08}", folder, stepPrefix, state.step);
+  if (isFolder(replaced))
+    if (Failure failure = removeFolder(replaced))
+      return *failure;
+  bool again = isFolder(final);
+  if (again)
+    if (Failure failure = renamePath(final, replaced))
+      return *failure;
+  if (Failure failure = renamePath(temporary, final))
+    return *failure;
+  if (Failure failure = syncFolder(folder))
+    return *failure;
+  if (again)
+    if (Failure failure = removeFolder(replaced))
+      return *failure;
+  std::vector<std::string> all = checkpointsIn(folder);
+  for (size_t i = 0; keep > 0 && i + static_cast<size_t>(keep) < all.size(); ++i)
+    if (Failure failure = removeFolder(folder + "/" + all[i]))
+      return *failure;
+  return final;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+Result<std::string> findCheckpoint(const std::string &path) {
+  if (!isFolder(path))
+    return Error{fmt::format("{}: is not a folder; a checkpoint is a folder that --save made", path)};
+  if (isFile(path + "/trainer.json"))
+    return path;
+  std::vector<std::string> all = checkpointsIn(path);
+  if (all.empty())
+    return Error{fmt::format("{}: holds no complete checkpoint (step-NNNNNNNN/trainer.json)", path)};
+  return path + "/" + all.back();
+}
+
+Result<TrainerState> readTrainerState(const Program &program, const std::string &checkpoint) {
+  std::string path = checkpoint + "/trainer.json";
+  Result<std::string> text = readWholeFile(path, 1 << 20);
+  if (!text)
+    return text.error();
+  std::string problem;
+  std::optional<Json> json = parseJson(*text, problem);
+  if (!json)
+    return Error{fmt::format("{}: is not JSON: {}", path, problem)};
+  const Json *format = json->find("format");
+  const Json *version = json->find("version");
+  if (!format || format->string != formatName)
+    return Error{fmt::format("{}: its 'format' is not '{}'", path, formatName)};
+  if (!version || version->whole != formatVersion)
+    return Error{fmt::format("{}: its version is {} and this runtime reads version {}", path,
+                             version && version->whole ? *version->whole : 0, formatVersion)};
+  TrainerState state;
+  auto whole = [&](const char *name, int64_t &out) {
+    const Json *value = json->find(name);
+    if (value && value->whole && *value->whole >= 0)
+      out = *value->whole;
+    else if (problem.empty())
+      problem = fmt::format("'{}' is not a whole number from 0", name);
+  };
+  whole("step", state.step);
+  whole("steps", state.steps);
+  whole("cursor", state.cursor);
+  whole("skipped", state.skipped);
+  const Json *seed = json->find("seed");
+  if (seed && seed->count)
+    state.seed = *seed->count;
+  else if (problem.empty())
+    problem = "'seed' is not a whole number from 0";
+  if (const Json *scalars = json->find("scalars"))
+    for (size_t i = 0; i < scalars->items.size(); ++i)
+      if (scalars->items[i].isNumber() && i < scalars->names.size())
+        state.scalars.emplace_back(scalars->names[i], scalars->items[i].number);
+  if (!problem.empty())
+    return Error{fmt::format("{}: {}", path, problem)};
+  const Json *hash = json->find("graph_hash");
+  if (!hash || hash->string != program.graphHash)
+    return Error{fmt::format("{}: was written by another graph ({}, and this is {}); to begin with "
+                             "its weights use --init {}/model.safetensors",
+                             path, hash ? hash->string : "none", program.graphHash, checkpoint)};
+  return state;
+}
+
+} // namespace napkin::runtime

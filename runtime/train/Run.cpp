@@ -1,0 +1,319 @@
+// Run: weights, training, evaluation, samples, in this order.
+
+#include "runtime/train/Run.h"
+
+#include "runtime/device/Peaks.h"
+#include "runtime/execute/Philox.h"
+#include "runtime/execute/Trace.h"
+#include "runtime/files/Console.h"
+#include "runtime/train/Checkpoint.h"
+#include "runtime/train/Evaluation.h"
+#include "runtime/train/Interrupt.h"
+#include "runtime/train/Progress.h"
+#include "runtime/train/Sampling.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace napkin::runtime {
+
+namespace {
+/// A run of one program; its parts are called once each, in the order of `all`.
+class Run {
+public:
+  Run(Session &session, const RunOptions &options, std::string_view name)
+      : session(session), program(session.program()), options(options), name(name) {}
+
+  Failure all();
+  bool interrupted = false;
+
+private:
+  bool wantsTraining() const;
+  Failure start();
+  Failure setScalars();
+  Failure loadWeights();
+  Failure train();
+  Failure trainStep(StepRunner &runner, Progress &progress);
+  Failure evaluateNow(Progress *progress, const std::string &outputs);
+  Failure save();
+  Failure printSamples();
+  void note(std::string_view sentence) const;
+
+  Session &session;
+  const Program &program;
+  const RunOptions &options;
+  std::string name;
+  TrainerState state;
+  std::optional<Evaluation> evaluation;
+  int64_t savedStep = -1;
+  int64_t skippedInARow = 0;
+  NanFinder *nanFinder = nullptr;
+};
+} // namespace
+
+void Run::note(std::string_view sentence) const {
+  if (!options.quiet)
+    writeErrors(fmt::format("{}: note: {}\n", name, sentence));
+}
+
+bool Run::wantsTraining() const {
+  if (!options.data.files.empty())
+    return true;
+  const Function *step = findFunction(program, program.accumulate == 1 ? "step" : "micro_first");
+  return step && inputsOf(program, *step).empty() && options.load.empty();
+}
+
+/// Run-time scalars: the program's defaults, then the checkpoint's, then the command line's.
+Failure Run::setScalars() {
+  session.setDefaultScalars();
+  std::vector<std::pair<std::string, double>> values = state.scalars;
+  values.insert(values.end(), options.definitions.begin(), options.definitions.end());
+  for (const auto &[key, value] : values)
+    if (int64_t index = findTensor(program, key);
+        index >= 0 && program.tensors[index].role == Role::scalar)
+      session.setScalar(index, value);
+  if (int64_t steps = findTensor(program, "steps"); steps >= 0)
+    session.setScalar(steps, static_cast<double>(state.steps));
+  state.scalars.clear();
+  for (size_t i = 0; i < program.tensors.size(); ++i)
+    if (program.tensors[i].role == Role::scalar && program.tensors[i].settable)
+      state.scalars.emplace_back(program.tensors[i].name,
+                                 session.scalar(static_cast<int64_t>(i)));
+  return std::nullopt;
+}
+
+/// Where the run begins: a checkpoint's state, or step 0.
+Failure Run::start() {
+  state.steps = program.plannedSteps;
+  state.seed = program.defaultSeed;
+  std::string from = !options.resume.empty() ? options.resume : options.load;
+  if (!from.empty() && !from.ends_with(".safetensors")) {
+    Result<std::string> checkpoint = findCheckpoint(from);
+    if (!checkpoint)
+      return checkpoint.error();
+    Result<TrainerState> read = readTrainerState(program, *checkpoint);
+    if (!read)
+      return read.error();
+    if (!options.resume.empty() && options.seed && *options.seed != read->seed)
+      return Error{fmt::format("--seed {}: the run in {} has seed {}", *options.seed, *checkpoint,
+                               read->seed),
+                   ExitStatus::wrongUsage};
+    state = *read;
+  }
+  state.steps = options.steps.value_or(state.steps);
+  state.seed = options.seed.value_or(state.seed);
+  return setScalars();
+}
+
+Failure Run::loadWeights() {
+  if (!options.resume.empty()) {
+    Result<std::string> checkpoint = findCheckpoint(options.resume);
+    if (!checkpoint)
+      return checkpoint.error();
+    note(fmt::format("resuming {} after {} steps", *checkpoint, state.step));
+    return loadCheckpoint(session, *checkpoint);
+  }
+  if (!options.load.empty())
+    return loadModel(session, options.load);
+  session.setRandom(state.seed, initStep, 0);
+  if (Failure failure = session.run("init"))
+    return failure;
+  if (options.init.empty())
+    return std::nullopt;
+  std::vector<std::string> notes;
+  Failure failure = loadInitial(session, options.init, notes);
+  for (const std::string &sentence : notes)
+    note(sentence);
+  return failure;
+}
+
+Failure Run::save() {
+  if (options.save.empty() || savedStep == state.step)
+    return std::nullopt;
+  Result<std::string> saved = saveCheckpoint(session, options.save, state, options.keep);
+  if (!saved)
+    return saved.error();
+  savedStep = state.step;
+  return std::nullopt;
+}
+
+Failure Run::evaluateNow(Progress *progress, const std::string &outputs) {
+  if (Failure failure = evaluation->run(state.step, outputs))
+    return failure;
+  return progress ? progress->evaluated(state.step, evaluation->numbers()) : std::nullopt;
+}
+
+/// One step with its reports; a step that is not finite changes nothing but the data cursor.
+Failure Run::trainStep(StepRunner &runner, Progress &progress) {
+  constexpr int64_t mostSkipped = 10;
+  if (nanFinder)
+    nanFinder->clear();
+  int64_t beganAt = nowNanoseconds();
+  if (Failure failure = runner.run(state.step, state.cursor))
+    return failure;
+  if (Failure failure = progress.step(state.step, runner, nowNanoseconds() - beganAt))
+    return failure;
+  if (nanFinder && (nanFinder->foundNan() || !runner.finite()))
+    return Error{fmt::format("step {}: {}", state.step, nanFinder->finding())};
+  if (runner.finite()) {
+    ++state.step;
+    skippedInARow = 0;
+    return std::nullopt;
+  }
+  ++state.skipped;
+  ++skippedInARow;
+  progress.say(fmt::format("{}: warning: step {} is not finite and was skipped", name, state.step));
+  if (skippedInARow == mostSkipped)
+    return Error{fmt::format("{} steps in a row were not finite; --check-nan names the first "
+                             "launch that is not",
+                             mostSkipped)};
+  return std::nullopt;
+}
+
+Failure Run::train() {
+  std::vector<int64_t> inputs;
+  const Function *step = findFunction(program, program.accumulate == 1 ? "step" : "micro_first");
+  if (step)
+    inputs = inputsOf(program, *step);
+  DataOptions dataOptions = options.data;
+  dataOptions.seed = state.seed;
+  Result<Dataset> data = Dataset::open(program, dataOptions, inputs);
+  if (!data)
+    return data.error();
+  Result<StepRunner> runner = StepRunner::create(session, *data, state.seed);
+  if (!runner)
+    return runner.error();
+  std::optional<FileWriter> log;
+  if (!options.log.empty()) {
+    Result<FileWriter> opened = options.resume.empty() ? FileWriter::create(options.log)
+                                                       : FileWriter::append(options.log);
+    if (!opened)
+      return opened.error();
+    log.emplace(std::move(*opened));
+  }
+  if (Failure failure = loadWeights())
+    return failure;
+  Progress::Setting setting;
+  setting.steps = state.steps;
+  setting.samplesPerStep = runner->samplesPerStep();
+  setting.tokensPerStep = runner->tokensPerStep();
+  setting.flopsPerStep = program.modelFlopsPerStep;
+  setting.peakFlopsPerSecond =
+      knownPeaks().matrixFlopsPerSecond(DType::f32, session.workers());
+  setting.quiet = options.quiet;
+  Progress progress(setting, std::move(log));
+  watchForInterrupt();
+  while (state.step < state.steps && !interruptRequested()) {
+    int64_t before = state.step;
+    if (Failure failure = trainStep(*runner, progress)) {
+      progress.endLine();
+      return failure;
+    }
+    if (state.step == before)
+      continue;
+    if (evaluation && options.evalEvery > 0 && state.step % options.evalEvery == 0 &&
+        state.step < state.steps)
+      if (Failure failure = evaluateNow(&progress, ""))
+        return failure;
+    if (options.saveEvery > 0 && state.step % options.saveEvery == 0)
+      if (Failure failure = save())
+        return failure;
+  }
+  progress.endLine();
+  interrupted = interruptRequested();
+  if (Failure failure = save())
+    return failure;
+  if (evaluation && !interrupted)
+    return evaluateNow(&progress, options.outputs);
+  return std::nullopt;
+}
+
+Failure Run::printSamples() {
+  SamplingOptions sampling;
+  sampling.count = options.sample;
+  sampling.prompt = options.prompt;
+  sampling.temperature = options.temperature;
+  sampling.length = options.sampleLength;
+  sampling.seed = state.seed;
+  sampling.step = state.step;
+  Result<std::vector<std::string>> lines = sampleText(session, sampling);
+  if (!lines)
+    return lines.error();
+  std::string text;
+  for (const std::string &line : *lines)
+    text += line + '\n';
+  return writeOutput(text);
+}
+
+Failure Run::all() {
+  bool training = wantsTraining();
+  if (!training && options.load.empty() && options.init.empty())
+    return Error{"no data to train on; give --data FILE, or --load DIR to evaluate or sample",
+                 ExitStatus::wrongUsage};
+  if (training && !options.load.empty())
+    return Error{"--load is for evaluating and sampling; to train on from there use --resume, or "
+                 "--init for its weights alone",
+                 ExitStatus::wrongUsage};
+  if (!options.outputs.empty() && options.evalData.files.empty())
+    return Error{"--outputs writes what evaluation returns; give --eval-data too",
+                 ExitStatus::wrongUsage};
+  if (Failure failure = start())
+    return failure;
+  std::unique_ptr<TraceRecorder> trace;
+  NanFinder finder(program, session.memory());
+  if (options.checkNan) {
+    nanFinder = &finder;
+    session.setObserver(nanFinder);
+  } else if (!options.trace.empty()) {
+    trace = std::make_unique<TraceRecorder>(program);
+    session.setObserver(trace.get());
+  }
+  if (!options.evalData.files.empty()) {
+    Result<Evaluation> made =
+        Evaluation::create(session, options.evalData, state.seed, !options.outputs.empty());
+    if (!made)
+      return made.error();
+    evaluation.emplace(std::move(*made));
+    if (evaluation->leftOut() > 0)
+      note(fmt::format("{} held-out samples are evaluated, and {} that fill no batch are not",
+                       evaluation->samples(), evaluation->leftOut()));
+  }
+  if (training) {
+    if (Failure failure = train())
+      return failure;
+  } else {
+    if (Failure failure = loadWeights())
+      return failure;
+    if (evaluation)
+      if (Failure failure = evaluateNow(nullptr, options.outputs))
+        return failure;
+  }
+  session.setObserver(nullptr);
+  if (trace)
+    if (Failure failure = trace->write(options.trace))
+      return failure;
+  if (interrupted)
+    return std::nullopt;
+  if (evaluation)
+    for (const NamedResult &result : evaluation->numbers())
+      if (Failure failure = writeOutput(fmt::format("{} {}\n", result.name, result.value)))
+        return failure;
+  return options.sample > 0 ? printSamples() : std::nullopt;
+}
+
+ExitStatus runProgram(const LoadedProgram &loaded, const RunOptions &options,
+                      std::string_view name) {
+  auto fail = [&](const Error &error) {
+    writeErrors(fmt::format("{}: error: {}\n", name, error.message));
+    return error.status;
+  };
+  Result<std::unique_ptr<Session>> session = Session::create(loaded, {options.threads, false});
+  if (!session)
+    return fail(session.error());
+  Run run(**session, options, name);
+  if (Failure failure = run.all())
+    return fail(*failure);
+  return run.interrupted ? ExitStatus::interrupted : ExitStatus::done;
+}
+
+} // namespace napkin::runtime

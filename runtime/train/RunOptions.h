@@ -1,0 +1,42 @@
+// RunOptions: what a run is asked to do.
+
+#ifndef NAPKIN_RUNTIME_TRAIN_RUNOPTIONS_H
+#define NAPKIN_RUNTIME_TRAIN_RUNOPTIONS_H
+
+#include "runtime/data/Dataset.h"
+
+#include <optional>
+
+namespace napkin::runtime {
+
+/// The flags of a run, read and checked one by one. Empty strings and zeros: not given.
+struct RunOptions {
+  DataOptions data;     ///< --data, --data-format, --data-order
+  DataOptions evalData; ///< --eval-data, in the files' order
+  std::optional<int64_t> steps;
+  std::optional<uint64_t> seed;
+  int threads = 0;
+  std::string log;          ///< --log: JSON lines
+  std::string save;         ///< --save: the folder of checkpoints
+  int64_t saveEvery = 0;    ///< steps; 0: at the end alone
+  int64_t keep = 0;         ///< newest checkpoints to keep; 0: all
+  std::string resume;       ///< --resume: a folder of checkpoints, or one of them
+  std::string init;         ///< --init: a .safetensors file
+  std::string load;         ///< --load: weights for evaluating and sampling without training
+  int64_t evalEvery = 0;    ///< steps; 0: at the end alone
+  std::string outputs;      ///< --outputs: a .safetensors file
+  int64_t sample = 0;       ///< --sample: how many
+  std::string prompt;
+  double temperature = 1;
+  int64_t sampleLength = 0; ///< ids of one sample; 0: the model's sequence length
+  bool checkNan = false;
+  std::string trace;        ///< --trace: a file for Perfetto
+  std::string device = "cpu";
+  bool quiet = false;
+  /// -D of run-time scalars, in order.
+  std::vector<std::pair<std::string, double>> definitions;
+};
+
+} // namespace napkin::runtime
+
+#endif
