@@ -6,7 +6,7 @@
 #include "runtime/execute/Philox.h"
 #include "runtime/execute/Trace.h"
 #include "runtime/files/Console.h"
-#include "runtime/train/Checkpoint.h"
+#include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/Interrupt.h"
 #include "runtime/train/Progress.h"

@@ -2,7 +2,7 @@
 
 #include "runtime/files/ArrayFile.h"
 #include "runtime/files/SafeTensors.h"
-#include "runtime/train/Checkpoint.h"
+#include "runtime/checkpoint/Checkpoint.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Checkpoint: saving and finding.
 
-#include "runtime/train/Checkpoint.h"
+#include "runtime/checkpoint/Checkpoint.h"
 
 #include "runtime/files/Json.h"
 #include "runtime/files/SafeTensors.h"

@@ -1,7 +1,7 @@
 // Checkpoint: all that a run needs to go on, in a folder.
 
-#ifndef NAPKIN_RUNTIME_TRAIN_CHECKPOINT_H
-#define NAPKIN_RUNTIME_TRAIN_CHECKPOINT_H
+#ifndef NAPKIN_RUNTIME_CHECKPOINT_CHECKPOINT_H
+#define NAPKIN_RUNTIME_CHECKPOINT_CHECKPOINT_H
 
 #include "runtime/execute/Session.h"
 
