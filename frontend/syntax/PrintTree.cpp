@@ -128,9 +128,9 @@ static std::string print(const Stmt &stmt, unsigned indent) {
     const auto &choice = static_cast<const IfStmt &>(stmt);
     std::string text;
     for (const IfStmt::Branch &branch : choice.branches)
-      text += (text.empty() ? "if" : "else if") + after(branch.condition) + " " +
+      text += (text.empty() ? "if" : " else if") + after(branch.condition) + " " +
               print(branch.block, indent);
-    return text + (choice.otherwise ? "else " + print(*choice.otherwise, indent) : "");
+    return text + (choice.otherwise ? " else " + print(*choice.otherwise, indent) : "");
   }
   case StmtKind::For: {
     const auto &loop = static_cast<const ForStmt &>(stmt);
@@ -165,7 +165,8 @@ static std::string print(const Stmt &stmt, unsigned indent) {
   }
   case StmtKind::Result: {
     const auto &result = static_cast<const ResultStmt &>(stmt);
-    return fmt::format("{} {}{}", result.isOutput ? "output" : "metric", result.name.text, after(result.value));
+    return fmt::format("{} {}{}{}", result.isOutput ? "output" : "metric", result.name.text,
+                       result.value ? " =" : "", after(result.value));
   }
   case StmtKind::Load: {
     const auto &load = static_cast<const LoadStmt &>(stmt);
@@ -180,11 +181,9 @@ static std::string print(const Stmt &stmt, unsigned indent) {
 
 static std::string print(const Block &block, unsigned indent) {
   std::string text = "{\n";
-  for (const StmtPtr &stmt : block.statements) {
-    std::string line = print(*stmt, indent + 1);
-    text += std::string(2 * (indent + 1), ' ') + line + (line.ends_with("\n") ? "" : "\n");
-  }
-  return text + std::string(2 * indent, ' ') + "}\n";
+  for (const StmtPtr &stmt : block.statements)
+    text += std::string(2 * (indent + 1), ' ') + print(*stmt, indent + 1) + "\n";
+  return text + std::string(2 * indent, ' ') + "}";
 }
 
 static std::string print(const Function &function) {
@@ -197,7 +196,7 @@ static std::string print(const Function &function) {
     text += (&type == &function.results[0] ? " -> " : ", ") + print(type);
   if (function.precision)
     text += fmt::format(" in {}", function.precision->text);
-  return text + " " + print(function.body, 0);
+  return text + " " + print(function.body, 0) + "\n";
 }
 
 std::string printTree(const File &file) {

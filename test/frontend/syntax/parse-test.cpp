@@ -5,6 +5,7 @@
 // every prefix of a file at each 37th byte and copies with bytes changed: each must parse, or give
 // errors that have a place and print.
 #include "frontend/Diagnostics.h"
+#include "frontend/syntax/Format.h"
 #include "frontend/syntax/Parser.h"
 #include "frontend/syntax/PrintTree.h"
 
@@ -31,6 +32,29 @@ static bool survives(const std::string &text, const std::string &what) {
   return false;
 }
 
+/// Prints the canonical layout; false if it means something else, or is not its own layout.
+static bool layOut(const std::string &name, const std::string &text) {
+  Sources sources;
+  Diagnostics diagnostics;
+  const Source &source = sources.add("text.nap", text);
+  std::optional<std::string> once = format(source, diagnostics);
+  if (!once)
+    return true; // its errors are another matter
+  const Source &formatted = sources.add("formatted.nap", *once);
+  std::optional<std::string> twice = format(formatted, diagnostics);
+  if (!twice || *twice != *once) {
+    fmt::print("{}: the layout is not its own layout\n{}{}", name, diagnostics.render(), *once);
+    return false;
+  }
+  if (printTree(*parse(source, diagnostics)) != printTree(*parse(formatted, diagnostics))) {
+    fmt::print("{}: the layout has another tree\n", name);
+    return false;
+  }
+  if (!name.starts_with("mutated "))
+    fmt::print("{}", *once);
+  return true;
+}
+
 /// Random places, the same in every run.
 static bool mutate(const std::string &name, const std::string &text) {
   bool isGood = true;
@@ -53,6 +77,7 @@ static bool mutate(const std::string &name, const std::string &text) {
         copy.insert(at, 1, marks[random() % marks.size()]);
     }
     isGood &= survives(copy, fmt::format("{} changed, round {}", name, round));
+    isGood &= layOut("mutated " + name, copy);
   }
   return isGood;
 }
@@ -80,6 +105,8 @@ int main(int count, char **words) {
       continue;
     }
     std::unique_ptr<ast::File> file = parse(*source, diagnostics);
+    if (mode == "--format")
+      isGood &= layOut(name, std::string(source->text()));
     if (mode == "--tree")
       fmt::print("{}", printTree(*file));
   }
