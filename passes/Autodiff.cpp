@@ -130,9 +130,15 @@ static void returnGradients(func::FuncOp function, ArrayRef<FlatSymbolRefAttr> n
 
 namespace {
 struct AutodiffPass : nap::impl::AutodiffPassBase<AutodiffPass> {
+  using AutodiffPassBase::AutodiffPassBase;
+
   void runOnOperation() override {
     auto function = getOperation().lookupSymbol<func::FuncOp>("forward");
-    if (function && failed(differentiate(function)))
+    if (!function)
+      return;
+    if (keepForward)
+      OpBuilder(function).clone(*function);
+    if (failed(differentiate(function)))
       signalPassFailure();
   }
 

@@ -14,6 +14,8 @@ def SimplifyPass : Pass<"nap-simplify", "::mlir::ModuleOp"> {
 
 def AutodiffPass : Pass<"nap-autodiff", "::mlir::ModuleOp"> {
   let summary = "makes @micro_step from @forward: the gradient of the loss for every trained parameter";
+  let options = [Option<"keepForward", "keep-forward", "bool", "false",
+                        "leave @forward beside @micro_step, for tests that compare them">];
 }
 
 def AssembleStepPass : Pass<"nap-assemble-step", "::mlir::ModuleOp"> {
