@@ -1,4 +1,5 @@
 // napkin-opt: reads IR text, runs passes, prints IR text.
+#include "codegen/Passes.h"
 #include "ir/Dialect.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -19,6 +20,7 @@ int main(int argc, char **argv) {
                   mlir::vector::VectorDialect>();
   nap::registerNapkinPasses();
   nap::registerNapkinPipeline();
+  nap::registerCodegenPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(

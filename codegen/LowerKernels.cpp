@@ -1,0 +1,98 @@
+// Kernels to functions on memory.
+//
+// Takes a module with `nap.kernel_def`s; leaves beside them `module @code` with one function each:
+//
+//   nap.kernel_def pointwise @twice attributes {nap.schedule = {tasks = 4, scratch = 0, chunk = 1024}} {
+//   ^bb0(%x: tensor<4096xf32>): %y = nap.add %x, %x : tensor<4096xf32>  nap.yield %y : tensor<4096xf32> }
+//
+//   func.func @twice(%x: memref<4096xf32>, %y: memref<4096xf32>, %scratch: memref<0xi8>,
+//                    %first: index, %last: index) { scf.for ... vector.load ... arith.addf ... }
+#include "codegen/LowerKernels.h"
+#include "codegen/Passes.h"
+#include "codegen/skeletons/Skeletons.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace nap;
+
+int64_t KernelFunction::schedule(StringRef key, int64_t otherwise) {
+  auto schedule = def->getAttrOfType<DictionaryAttr>("nap.schedule");
+  auto value = schedule ? schedule.getAs<IntegerAttr>(key) : IntegerAttr();
+  return value ? value.getInt() : otherwise;
+}
+
+Body KernelFunction::body() {
+  OpBuilder builder(func.getBody().front().getTerminator());
+  DenseMap<Value, Value> memory;
+  for (auto [i, argument] : llvm::enumerate(region().getArguments()))
+    memory[argument] = input(i);
+  return Body(builder, def.getLoc(), std::move(memory));
+}
+
+/// The flat memory of a tensor.
+static MemRefType memoryOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  Type element = tensor.getElementType();
+  if (element.isInteger(1))
+    element = IntegerType::get(type.getContext(), 8);
+  return MemRefType::get({tensor.getNumElements()}, element);
+}
+
+LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
+  OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
+  KernelFunction kernel{def, {}};
+  SmallVector<Type> operands;
+  for (Value input : kernel.region().getArguments())
+    operands.push_back(memoryOf(input.getType()));
+  for (Value result : kernel.results())
+    operands.push_back(memoryOf(result.getType()));
+  operands.push_back(MemRefType::get({kernel.schedule("scratch", 0)}, builder.getI8Type()));
+  operands.append(2, builder.getIndexType());
+  kernel.func = func::FuncOp::create(builder, def.getLoc(), def.getSymName(),
+                                     builder.getFunctionType(operands, {}));
+  builder.setInsertionPointToStart(kernel.func.addEntryBlock());
+  func::ReturnOp::create(builder, def.getLoc());
+
+  switch (def.getKernelClass()) {
+  case KernelClass::pointwise:
+  case KernelClass::reduction:
+    return lowerPointwise(kernel);
+  default:
+    return def.emitError() << "no skeleton for class "
+                           << stringifyKernelClass(def.getKernelClass());
+  }
+}
+
+void nap::registerLoweredDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+}
+
+namespace {
+
+struct LowerKernelsPass : PassWrapper<LowerKernelsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerKernelsPass)
+
+  StringRef getArgument() const override { return "nap-lower-kernels"; }
+  StringRef getDescription() const override {
+    return "writes module @code: loops on memory for every kernel_def";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerLoweredDialects(registry);
+  }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    auto code = ModuleOp::create(builder, module.getLoc(), "code");
+    for (auto def : module.getOps<KernelDefOp>())
+      if (failed(lowerKernel(def, code)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+
+void nap::registerCodegenPasses() { PassRegistration<LowerKernelsPass>(); }

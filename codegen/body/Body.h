@@ -1,0 +1,143 @@
+// Emits the value of any tensor of a kernel at an index.
+#pragma once
+
+#include "codegen/Target.h"
+#include "codegen/body/Index.h"
+#include "ir/Ops.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <map>
+#include <vector>
+
+namespace nap {
+
+/// Writes code for one function, on demand: `at` gives the value of a graph tensor at an index, as a
+/// scalar where the index is the same in every lane, else as a vector of kLanes. Views move the
+/// index, block arguments are loads, elementwise ops their scalar bodies. A value stands in the
+/// outermost loop that its index depends on, and once there.
+class Body {
+public:
+  /// Code goes to `builder`'s place. `memory` has the flat memref of each block argument.
+  Body(mlir::OpBuilder builder, mlir::Location loc,
+       llvm::DenseMap<mlir::Value, mlir::Value> memory);
+
+  /// The value of `tensor` at `index`, one form an axis.
+  mlir::Value at(mlir::Value tensor, llvm::ArrayRef<Linear> index);
+
+  /// Presets the value of `tensor` at `index`: what `at` gives from now on while the present loops are
+  /// open.
+  void preset(mlir::Value tensor, llvm::ArrayRef<Linear> index, mlir::Value value);
+
+  //===-- Loops ------------------------------------------------------------------------------===//
+
+  /// A loop being written, and the atom that counts it.
+  struct Loop {
+    mlir::scf::ForOp op;
+    unsigned counter;
+    /// The counter as a form.
+    Linear index() const { return Linear::of(counter); }
+  };
+  /// Opens a loop at the end of the innermost open one; the counter is within `range`.
+  Loop open(mlir::Value lower, mlir::Value upper, IndexRange range, mlir::ValueRange inits = {},
+            int64_t step = 1);
+  Loop open(int64_t lower, int64_t upper, mlir::ValueRange inits = {});
+  /// Closes the innermost loop, which hands `yields` to its next turn.
+  void close(const Loop &loop, mlir::ValueRange yields = {});
+  /// Runs `emit` as if only the loops down to `level` were open: its code stands there.
+  void atLevel(unsigned level, llvm::function_ref<void()> emit);
+  /// How many loops are open.
+  unsigned level() const { return scopes.size() - 1; }
+
+  /// A new lane atom for the innermost loop; `mask`, if not null, says which lanes take part.
+  unsigned addLane(mlir::Value mask = {});
+  /// A form for a value that is known only at run time: of type index, or an integer vector that varies
+  /// with `lane`. It is known at `level`.
+  Linear dynamic(mlir::Value value, IndexRange range, unsigned level, unsigned lane = 0);
+
+  //===-- Numbers ----------------------------------------------------------------------------===//
+
+  /// The builder of the innermost loop.
+  mlir::OpBuilder &builder() { return scopes.back().builder; }
+  mlir::Location loc() const { return location; }
+  IndexSpace &space() { return indices; }
+  mlir::Value indexConstant(int64_t value);
+  /// The number `value` of `element`, scalar or (lanes) vector, at function level.
+  mlir::Value number(mlir::Type element, mlir::TypedAttr value, bool lanes);
+  mlir::Value zero(mlir::Type element, bool lanes);
+  /// A form that is the same in every lane, as an index.
+  mlir::Value scalar(const Linear &form);
+  /// Any form as a vector of i32 (where it fits) or i64.
+  mlir::Value vector(const Linear &form, bool wide);
+  /// Whether the form, or a numerator in it, can pass 32 bits.
+  bool isWide(const Linear &form) const;
+  /// The vector itself, or the scalar in every lane.
+  mlir::Value splat(mlir::OpBuilder &b, mlir::Value value);
+  mlir::VectorType lanesOf(mlir::Type element) {
+    return mlir::VectorType::get({kLanes}, element);
+  }
+
+  //===-- Memory -----------------------------------------------------------------------------===//
+
+  /// The element at `place` of a flat memref: as `at` returns it. `element` is i1 for i8 in memory.
+  mlir::Value load(mlir::Value memref, mlir::Type element, const Linear &place);
+  /// Stores `value` at `place`; lanes that take no part are left alone.
+  void store(mlir::Value value, mlir::Value memref, const Linear &place);
+  /// A local array of the function.
+  mlir::Value allocate(mlir::Type element, int64_t count);
+
+  /// Loads and stores so far that were not contiguous: how well a choice of loops fits.
+  unsigned scattered = 0;
+  /// Sums along the last axis that were asked for lane by lane.
+  unsigned rowReductionsInLanes = 0;
+  /// Reductions so far: the level at which each stands, and the vectors that it goes through.
+  llvm::SmallVector<std::pair<unsigned, double>> reductions;
+
+private:
+  /// One open loop: where its code goes, and the values that stand there.
+  struct Scope {
+    mlir::OpBuilder builder;
+    std::map<std::pair<const void *, std::vector<Linear>>, mlir::Value> values;
+    std::map<Linear, mlir::Value> scalars;
+  };
+
+  mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<Linear> index);
+  mlir::Value elementwise(Fusable op, llvm::ArrayRef<Linear> index);
+  mlir::Value constant(ConstantOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value iota(IotaOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value pad(PadOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value concat(ConcatOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value random(mlir::Operation *op, llvm::ArrayRef<Linear> index);
+  mlir::Value reduce(ReduceOp op, llvm::ArrayRef<Linear> index);
+  /// The id that `ids` holds at `index`, as a form below `limit`.
+  Linear idAt(mlir::Value ids, llvm::ArrayRef<Linear> index, int64_t limit);
+  /// The form, clamped into [0, extent), and the condition that it lies there (null: always).
+  std::pair<Linear, mlir::Value> guard(const Linear &form, int64_t extent);
+
+  /// `term(j)` is term j of n, of `element`; the forms given vary in lanes.
+  mlir::Value rowReduction(ReduceKind kind, mlir::Type element, int64_t n,
+                           std::function<mlir::Value(const Linear &)> term);
+  mlir::Value rowBlock(ReduceKind kind, mlir::Type element, int64_t n, Linear first,
+                       llvm::function_ref<mlir::Value(const Linear &)> term);
+  mlir::Value orderedReduction(ReduceKind kind, mlir::Type type, int64_t n,
+                               llvm::function_ref<mlir::Value(const Linear &)> term);
+  mlir::Value treeReduction(ReduceKind kind, mlir::Type type, int64_t n,
+                            llvm::function_ref<mlir::Value(const Linear &)> term);
+
+  mlir::Location location;
+  llvm::DenseMap<mlir::Value, mlir::Value> memory;
+  IndexSpace indices;
+  std::vector<Scope> scopes;
+  /// Where constants and local arrays go: the start of the function.
+  mlir::OpBuilder entry;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+};
+
+/// Index of operand `x` of a view, given the index of the view.
+llvm::SmallVector<Linear> indexThroughView(mlir::Operation *view, llvm::ArrayRef<Linear> index,
+                                           IndexSpace &space);
+
+} // namespace nap

@@ -1,0 +1,136 @@
+// Loads, stores and the places they touch.
+#include "codegen/body/Body.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace nap;
+
+/// Whether the form is uniform + lane: neighbouring lanes are neighbours in memory.
+static bool isContiguous(const Linear &form, unsigned lane, const IndexSpace &space) {
+  if (form.coefficientOf(lane) != 1)
+    return false;
+  return llvm::count_if(form.terms, [&](auto term) { return space[term.first].varies; }) == 1;
+}
+
+/// A bool in memory, one byte, as i1.
+static Value asBool(OpBuilder &b, Location loc, Value byte) {
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(byte.getType()));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, byte, zero);
+}
+
+Value Body::load(Value memref, Type element, const Linear &place) {
+  Type stored = cast<MemRefType>(memref.getType()).getElementType();
+  unsigned level = indices.levelOf(place);
+  auto finish = [&](Value value) {
+    return element == stored ? value : asBool(scopes[level].builder, location, value);
+  };
+  if (!indices.varies(place)) {
+    Value index = scalar(place);
+    return finish(memref::LoadOp::create(scopes[level].builder, location, memref, index));
+  }
+  unsigned lane = indices.laneOf(place);
+  Value mask = indices[lane].mask;
+  VectorType type = lanesOf(stored);
+  if (isContiguous(place, lane, indices)) {
+    Value index = scalar(place - Linear::of(lane));
+    OpBuilder &b = scopes[level].builder;
+    if (!mask)
+      return finish(vector::LoadOp::create(b, location, type, memref, index));
+    return finish(vector::MaskedLoadOp::create(b, location, type, memref, index, mask,
+                                               zero(stored, true)));
+  }
+  ++scattered;
+  Value offsets = vector(place, isWide(place));
+  if (!mask)
+    mask = number(entry.getI1Type(), entry.getBoolAttr(true), true);
+  return finish(vector::GatherOp::create(scopes[level].builder, location, type, memref,
+                                         indexConstant(0), offsets, mask, zero(stored, true)));
+}
+
+void Body::store(Value value, Value memref, const Linear &place) {
+  Type stored = cast<MemRefType>(memref.getType()).getElementType();
+  OpBuilder &b = builder();
+  bool lanes = indices.varies(place);
+  if (lanes)
+    value = splat(b, value);
+  if (getElementTypeOrSelf(value.getType()) != stored)
+    value = arith::ExtUIOp::create(b, location, lanes ? Type(lanesOf(stored)) : stored, value);
+  if (!lanes) {
+    memref::StoreOp::create(b, location, value, memref, scalar(place));
+    return;
+  }
+  unsigned lane = indices.laneOf(place);
+  assert(isContiguous(place, lane, indices) && "results are written in their own order");
+  Value index = scalar(place - Linear::of(lane));
+  if (Value mask = indices[lane].mask)
+    vector::MaskedStoreOp::create(b, location, memref, index, mask, value);
+  else
+    vector::StoreOp::create(b, location, value, memref, index);
+}
+
+Value Body::allocate(Type element, int64_t count) {
+  entry.setInsertionPointToStart(entry.getInsertionBlock());
+  return memref::AllocaOp::create(entry, location, MemRefType::get({count}, element),
+                                  entry.getI64IntegerAttr(64));
+}
+
+/// A list of numbers in read-only memory of the module.
+static Value globalList(OpBuilder &b, Location loc, DenseElementsAttr values) {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto flat = values.reshape(cast<ShapedType>(values.getType()).clone({values.getNumElements()}));
+  if (values.getElementType().isInteger(1)) {
+    SmallVector<int8_t> bytes;
+    for (bool value : values.getValues<bool>())
+      bytes.push_back(value);
+    flat = DenseElementsAttr::get(RankedTensorType::get(flat.getType().getShape(), b.getI8Type()),
+                                  ArrayRef(bytes));
+  }
+  auto type = MemRefType::get(flat.getType().getShape(), flat.getElementType());
+  std::string name;
+  for (unsigned i = 0;; ++i) {
+    name = "constant." + std::to_string(i);
+    auto other = module.lookupSymbol<memref::GlobalOp>(name);
+    if (!other) {
+      OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
+      memref::GlobalOp::create(start, loc, name, start.getStringAttr("private"), type, flat,
+                               /*constant=*/true, /*alignment=*/IntegerAttr());
+      break;
+    }
+    if (other.getInitialValue() == std::optional<Attribute>(flat))
+      break;
+  }
+  return memref::GetGlobalOp::create(b, loc, type, name);
+}
+
+Value Body::constant(ConstantOp op, ArrayRef<Linear> index) {
+  auto values = cast<DenseElementsAttr>(op.getValue());
+  Type element = values.getElementType();
+  if (values.isSplat())
+    return number(element, values.getSplatValue<TypedAttr>(), false);
+  entry.setInsertionPointToStart(entry.getInsertionBlock());
+  Value list = globalList(entry, location, values);
+  return load(list, element, indices.linearize(index, values.getType().getShape()));
+}
+
+Value Body::iota(IotaOp op, ArrayRef<Linear> index) {
+  Type element = op.getType().getElementType();
+  unsigned level = indices.levelOf(index);
+  bool lanes = indices.varies(index);
+  Value place = lanes ? vector(index[0], isWide(index[0])) : scalar(index[0]);
+  OpBuilder &b = scopes[level].builder;
+  Type wide = b.getI64Type();
+  if (!lanes)
+    place = arith::IndexCastOp::create(b, location, wide, place);
+  Type from = getElementTypeOrSelf(place.getType());
+  Type to = lanes ? Type(lanesOf(element)) : element;
+  if (isa<FloatType>(element))
+    return arith::SIToFPOp::create(b, location, to, place);
+  unsigned have = from.getIntOrFloatBitWidth(), want = element.getIntOrFloatBitWidth();
+  if (have == want)
+    return place;
+  if (have < want)
+    return arith::ExtSIOp::create(b, location, to, place);
+  return arith::TruncIOp::create(b, location, to, place);
+}

@@ -1,0 +1,190 @@
+// Pointwise kernels and reductions.
+//
+// The result space, row-major, is cut into chunks, one a task. A call does the elements from the first
+// chunk's start to the last chunk's end: rows of the outer axes around a loop along the inner ones, in
+// vectors where neighbours can be computed together. What depends on the row alone stands in the row's
+// loop, so a reduction whose result is spread along the row is done once a row.
+#include "codegen/skeletons/Skeletons.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace nap;
+
+namespace {
+
+/// How the result space is walked.
+struct Walk {
+  /// Trailing axes that make the inner loop.
+  size_t innerAxes = 0;
+  /// Whether the inner loop goes by vectors.
+  bool lanes = true;
+};
+
+/// What a walk costs, in vectors gone through, and whether it takes the order of sums as it should be
+/// without going lane by lane.
+struct WalkCost {
+  double vectors = 0;
+  bool fits = true;
+};
+
+/// Writes the loops of one walk.
+class PointwiseLoops {
+public:
+  PointwiseLoops(KernelFunction kernel, Walk walk)
+      : kernel(kernel), walk(walk), body(kernel.body()),
+        shape(cast<RankedTensorType>(kernel.results()[0].getType()).getShape()) {}
+
+  WalkCost write();
+
+private:
+  Value add(Value x, Value y) { return arith::AddIOp::create(body.builder(), body.loc(), x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(body.builder(), body.loc(), x, y); }
+  Value mul(Value x, int64_t y) {
+    return arith::MulIOp::create(body.builder(), body.loc(), x, body.indexConstant(y));
+  }
+  Value div(Value x, int64_t y) {
+    return arith::DivUIOp::create(body.builder(), body.loc(), x, body.indexConstant(y));
+  }
+  Value ceilDiv(Value x, int64_t y) { return div(add(x, body.indexConstant(y - 1)), y); }
+  Value min(Value x, Value y) {
+    return arith::MinSIOp::create(body.builder(), body.loc(), x, y);
+  }
+  Value max(Value x, Value y) {
+    return arith::MaxSIOp::create(body.builder(), body.loc(), x, y);
+  }
+
+  void writeRow(const Linear &row, Value from, Value to);
+  void writeElements(const Linear &row, const Linear &column);
+
+  KernelFunction kernel;
+  Walk walk;
+  Body body;
+  ArrayRef<int64_t> shape;
+  int64_t rows = 1, columns = 1;
+  /// Whether vectors start at multiples of their length.
+  bool aligned = false;
+};
+
+} // namespace
+
+WalkCost PointwiseLoops::write() {
+  for (auto [axis, extent] : llvm::enumerate(shape))
+    (axis + walk.innerAxes < shape.size() ? rows : columns) *= extent;
+  int64_t elements = rows * columns;
+  int64_t chunk = kernel.schedule("chunk", elements);
+  aligned = chunk % kLanes == 0 && (rows == 1 || columns % kLanes == 0);
+  if (chunk >= elements)
+    aligned = rows == 1 || columns % kLanes == 0;
+
+  Value end = body.indexConstant(elements);
+  Value from = min(mul(kernel.first(), chunk), end);
+  Value to = min(mul(kernel.last(), chunk), end);
+  if (rows == 1) {
+    writeRow(0, from, to);
+  } else {
+    Body::Loop row = body.open(div(from, columns), ceilDiv(to, columns), IndexRange::below(rows));
+    Value start = mul(row.op.getInductionVar(), columns);
+    Value rowFrom = max(sub(from, start), body.indexConstant(0));
+    Value rowTo = min(sub(to, start), body.indexConstant(columns));
+    writeRow(row.index(), rowFrom, rowTo);
+    body.close(row);
+  }
+
+  double turns[] = {1, double(rows), double(rows) * std::max(columns, kLanes) / kLanes};
+  double vectors = turns[2] * (1 + 4.0 * body.scattered);
+  for (auto [level, each] : body.reductions)
+    vectors += turns[rows == 1 && level > 0 ? 2 : std::min(level, 2u)] * each;
+  return {vectors, body.rowReductionsInLanes == 0};
+}
+
+/// Elements [from, to) of one row.
+void PointwiseLoops::writeRow(const Linear &row, Value from, Value to) {
+  if (!walk.lanes) {
+    Body::Loop loop = body.open(from, to, IndexRange::below(columns));
+    writeElements(row, loop.index());
+    body.close(loop);
+    return;
+  }
+  auto maskBelow = [&](Value count) -> Value {
+    return vector::CreateMaskOp::create(body.builder(), body.loc(),
+                                        body.lanesOf(body.builder().getI1Type()), count);
+  };
+  if (aligned) {
+    int64_t vectors = (columns + kLanes - 1) / kLanes;
+    Value firstVector = ceilDiv(from, kLanes), lastVector = div(to, kLanes);
+    Body::Loop loop = body.open(firstVector, lastVector, IndexRange::below(vectors));
+    unsigned lane = body.addLane();
+    writeElements(row, loop.index() * kLanes + Linear::of(lane));
+    body.close(loop);
+    if (columns % kLanes == 0)
+      return;
+    Body::Loop tail = body.open(max(firstVector, lastVector), ceilDiv(to, kLanes),
+                                IndexRange::below(vectors));
+    lane = body.addLane(maskBelow(sub(to, mul(tail.op.getInductionVar(), kLanes))));
+    writeElements(row, tail.index() * kLanes + Linear::of(lane));
+    body.close(tail);
+    return;
+  }
+  Value whole = add(from, mul(div(sub(to, from), kLanes), kLanes));
+  Body::Loop loop = body.open(from, whole, IndexRange::below(columns), {}, kLanes);
+  unsigned lane = body.addLane();
+  writeElements(row, loop.index() + Linear::of(lane));
+  body.close(loop);
+  Body::Loop tail = body.open(whole, to, IndexRange::below(columns), {}, kLanes);
+  lane = body.addLane(maskBelow(sub(to, tail.op.getInductionVar())));
+  writeElements(row, tail.index() + Linear::of(lane));
+  body.close(tail);
+}
+
+/// All results at one element, or one vector of them: all are computed before any is stored, so a
+/// result may take the place of an input.
+void PointwiseLoops::writeElements(const Linear &row, const Linear &column) {
+  size_t outer = shape.size() - walk.innerAxes;
+  SmallVector<Linear> index = body.space().delinearize(row, shape.take_front(outer));
+  llvm::append_range(index, body.space().delinearize(column, shape.drop_front(outer)));
+  SmallVector<Value> values;
+  for (Value result : kernel.results())
+    values.push_back(body.at(result, index));
+  for (auto [i, value] : llvm::enumerate(values))
+    body.store(value, kernel.result(i), row * columns + column);
+}
+
+/// The cost of a walk, from code that is thrown away.
+static WalkCost tryWalk(KernelFunction kernel, Walk walk) {
+  OpBuilder builder(kernel.func);
+  kernel.func = cast<func::FuncOp>(builder.clone(*kernel.func));
+  WalkCost cost = PointwiseLoops(kernel, walk).write();
+  kernel.func.erase();
+  return cost;
+}
+
+LogicalResult nap::lowerPointwise(KernelFunction kernel) {
+  auto type = cast<RankedTensorType>(kernel.results()[0].getType());
+  for (Value other : kernel.results())
+    if (cast<RankedTensorType>(other.getType()).getShape() != type.getShape())
+      return kernel.def.emitError()
+             << "results of a " << stringifyKernelClass(kernel.def.getKernelClass())
+             << " kernel have one shape, found " << type << " and " << other.getType();
+
+  // The least cost, then the most axes in one loop; vectors unless a sum along the last axis would go
+  // lane by lane.
+  Walk best{0, false};
+  double bestCost = 0;
+  int64_t columns = 1;
+  for (size_t axes = 0; axes <= size_t(type.getRank()); ++axes) {
+    if (axes > 0)
+      columns *= type.getDimSize(type.getRank() - axes);
+    if (columns == 1)
+      continue;
+    WalkCost cost = tryWalk(kernel, {axes, true});
+    if (cost.fits && (!best.lanes || cost.vectors <= bestCost)) {
+      best = {axes, true};
+      bestCost = cost.vectors;
+    }
+  }
+  if (!best.lanes)
+    best.innerAxes = type.getRank() > 1 ? 1 : type.getRank();
+  PointwiseLoops(kernel, best).write();
+  return success();
+}

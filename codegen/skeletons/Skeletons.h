@@ -1,0 +1,35 @@
+// One skeleton a class of kernels: each fills the body of a function.
+#pragma once
+
+#include "codegen/body/Body.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace nap {
+
+/// A function being filled: its arguments are one flat memref an operand (inputs, then results), the
+/// scratch memory, and the first and last task.
+struct KernelFunction {
+  KernelDefOp def;
+  mlir::func::FuncOp func;
+
+  mlir::Block &region() { return def.getBody().front(); }
+  /// What the kernel stores.
+  mlir::OperandRange results() { return region().getTerminator()->getOperands(); }
+  size_t inputCount() { return region().getNumArguments(); }
+  mlir::Value input(size_t i) { return func.getArgument(i); }
+  mlir::Value result(size_t i) { return func.getArgument(inputCount() + i); }
+  mlir::Value scratch() { return func.getArgument(inputCount() + results().size()); }
+  mlir::Value first() { return func.getArgument(inputCount() + results().size() + 1); }
+  mlir::Value last() { return func.getArgument(inputCount() + results().size() + 2); }
+  /// An integer of the kernel's schedule, or `otherwise`.
+  int64_t schedule(llvm::StringRef key, int64_t otherwise);
+  /// A body that writes before the function's return.
+  Body body();
+};
+
+/// Pointwise kernels and reductions: every element of the results by itself, in chunks. Schedule:
+/// `chunk`, the elements of the result space in one task.
+mlir::LogicalResult lowerPointwise(KernelFunction kernel);
+
+} // namespace nap
