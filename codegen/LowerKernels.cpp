@@ -9,6 +9,7 @@
 //                    %first: index, %last: index) { scf.for ... vector.load ... arith.addf ... }
 #include "codegen/LowerKernels.h"
 #include "codegen/Passes.h"
+#include "codegen/contraction/LowerContraction.h"
 #include "codegen/skeletons/Skeletons.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -41,6 +42,18 @@ static MemRefType memoryOf(Type type) {
   return MemRefType::get({tensor.getNumElements()}, element);
 }
 
+/// A product that the contraction skeleton knows; any other is computed element by element.
+static bool lowerAsContraction(KernelFunction kernel) {
+  auto schedule = kernel.def->getAttrOfType<DictionaryAttr>("nap.schedule");
+  auto einsum = kernel.results()[0].getDefiningOp<EinsumOp>();
+  if (!schedule || !schedule.contains("tile_rows") || !einsum || kernel.results().size() != 1)
+    return false;
+  std::optional<ContractionForm> form = getContractionForm(einsum);
+  if (form)
+    lowerContraction(kernel.func, *form, ContractionSchedule::fromAttr(schedule));
+  return form.has_value();
+}
+
 LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   KernelFunction kernel{def, {}};
@@ -60,6 +73,8 @@ LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
   case KernelClass::pointwise:
   case KernelClass::reduction:
     return lowerPointwise(kernel);
+  case KernelClass::contraction:
+    return lowerAsContraction(kernel) ? success() : lowerPointwise(kernel);
   default:
     return def.emitError() << "no skeleton for class "
                            << stringifyKernelClass(def.getKernelClass());

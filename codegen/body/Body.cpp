@@ -44,6 +44,10 @@ Value Body::compute(Value tensor, ArrayRef<Linear> index) {
       .Case<PadOp>([&](auto op) { return pad(op, index); })
       .Case<ConcatOp>([&](auto op) { return concat(op, index); })
       .Case<ReduceOp>([&](auto op) { return reduce(op, index); })
+      .Case<EinsumOp>([&](auto op) { return einsum(op, index); })
+      .Case<FoldOp>([&](auto op) { return fold(op, index); })
+      .Case<PutAlongOp>([&](auto op) { return putAlong(op, index); })
+      .Case<ArgmaxOp>([&](auto op) { return argmax(op, index); })
       .Case<RandomUniformOp, RandomNormalOp>([&](auto op) { return random(op, index); })
       .Case<ReshapeOp, PermuteOp, BroadcastOp, SliceOp, DiagonalOp, WindowOp>([&](auto op) {
         return at(op.getX(), indexThroughView(op, index, indices));

@@ -112,10 +112,16 @@ private:
   mlir::Value concat(ConcatOp op, llvm::ArrayRef<Linear> index);
   mlir::Value random(mlir::Operation *op, llvm::ArrayRef<Linear> index);
   mlir::Value reduce(ReduceOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value einsum(EinsumOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value fold(FoldOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value putAlong(PutAlongOp op, llvm::ArrayRef<Linear> index);
+  mlir::Value argmax(ArgmaxOp op, llvm::ArrayRef<Linear> index);
   /// The id that `ids` holds at `index`, as a form below `limit`.
   Linear idAt(mlir::Value ids, llvm::ArrayRef<Linear> index, int64_t limit);
   /// The form, clamped into [0, extent), and the condition that it lies there (null: always).
   std::pair<Linear, mlir::Value> guard(const Linear &form, int64_t extent);
+  /// Both conditions, scalar or in lanes, at `level`; null stands for one that always holds.
+  mlir::Value both(unsigned level, mlir::Value left, mlir::Value right);
 
   /// `term(j)` is term j of n, of `element`; the forms given vary in lanes.
   mlir::Value rowReduction(ReduceKind kind, mlir::Type element, int64_t n,

@@ -114,15 +114,15 @@ static Value choose(Body &body, OpBuilder &b, Value condition, Value value, Valu
   return arith::SelectOp::create(b, body.loc(), condition, value, other);
 }
 
-/// Both conditions; null stands for one that always holds.
-static Value both(Body &body, OpBuilder &b, Value left, Value right) {
+Value Body::both(unsigned level, Value left, Value right) {
   if (!left || !right)
     return left ? left : right;
+  OpBuilder &b = scopes[level].builder;
   if (left.getType() != right.getType()) {
-    left = body.splat(b, left);
-    right = body.splat(b, right);
+    left = splat(b, left);
+    right = splat(b, right);
   }
-  return arith::AndIOp::create(b, body.loc(), left, right);
+  return arith::AndIOp::create(b, location, left, right);
 }
 
 Value Body::pad(PadOp op, ArrayRef<Linear> index) {
@@ -136,11 +136,11 @@ Value Body::pad(PadOp op, ArrayRef<Linear> index) {
       Linear quotient = indices.floorDiv(from, period);
       Linear between = from - quotient * period;
       auto [ignored, onElement] = guard(between, 1);
-      inside = both(*this, scopes[level].builder, inside, onElement);
+      inside = both(level, inside, onElement);
       from = quotient;
     }
     auto [clamped, within] = guard(from, extent);
-    inside = both(*this, scopes[level].builder, inside, within);
+    inside = both(level, inside, within);
     place.push_back(clamped);
   }
   Value value = at(op.getX(), place);
