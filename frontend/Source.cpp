@@ -29,15 +29,18 @@ std::string_view Source::lineText(unsigned line) const {
   return std::string_view(content).substr(begin, end - begin);
 }
 
+unsigned Source::line(uint32_t offset) const {
+  auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), std::min<uint32_t>(offset, content.size()));
+  return static_cast<unsigned>(next - lineStarts.begin());
+}
+
 LineColumn Source::position(uint32_t offset) const {
   offset = std::min<uint32_t>(offset, content.size());
-  auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
-  unsigned line = static_cast<unsigned>(next - lineStarts.begin());
-  unsigned column = 1;
-  for (uint32_t at = lineBegin(line); at < offset; ++at)
+  unsigned inLine = line(offset), column = 1;
+  for (uint32_t at = lineBegin(inLine); at < offset; ++at)
     if ((content[at] & 0xC0) != 0x80) // a byte that continues a character counts nothing
       ++column;
-  return {line, column};
+  return {inLine, column};
 }
 
 const Source &Sources::add(std::string name, std::string text) {

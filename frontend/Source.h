@@ -39,6 +39,8 @@ public:
 
   /// Line and column of a byte offset; an offset past the end is the end.
   LineColumn position(uint32_t offset) const;
+  /// The line of `position`, at a cost that does not grow with the line's length.
+  unsigned line(uint32_t offset) const;
   /// The line's text without its line break. `line` counts from 1.
   std::string_view lineText(unsigned line) const;
   /// The offset of the first byte of a line. `line` counts from 1.

@@ -43,7 +43,7 @@ bool Parser::closeBlock(Block &block) {
     return false;
   }
   if (token().lineBefore && !suspect) {
-    uint32_t column = token().begin - source->lineBegin(source->position(token().begin).line);
+    uint32_t column = token().begin - source->lineBegin(source->line(token().begin));
     if (column < open.indent)
       suspect = open.brace;
   }
@@ -106,7 +106,7 @@ void Parser::skipStatement(size_t first) {
     return;
   }
   lineBegin = first;
-  uint32_t indent = lexed.tokens[first].begin - source->lineBegin(source->position(lexed.tokens[first].begin).line);
+  uint32_t indent = lexed.tokens[first].begin - source->lineBegin(source->line(lexed.tokens[first].begin));
   // What is open at the mistake.
   unsigned open = 0, braces = 0;
   for (size_t index = first; index < position; ++index) {
@@ -120,7 +120,7 @@ void Parser::skipStatement(size_t first) {
     if (next.kind == TokenKind::End)
       return;
     if (position > first && braces == 0 && next.lineBefore) {
-      uint32_t column = next.begin - source->lineBegin(source->position(next.begin).line);
+      uint32_t column = next.begin - source->lineBegin(source->line(next.begin));
       if (open == 0 || column <= indent)
         return;
     }

@@ -144,7 +144,7 @@ void Parser::skipToTopLevel() {
   for (; token().kind != TokenKind::End; ++position) {
     if (position == lineBegin || !token().lineBefore)
       continue;
-    uint32_t column = token().begin - source->lineBegin(source->position(token().begin).line);
+    uint32_t column = token().begin - source->lineBegin(source->line(token().begin));
     if (atFunction() || (column == 0 && token().kind == TokenKind::Word))
       return;
   }

@@ -81,7 +81,7 @@ bool Parser::expect(TokenKind wanted, std::string_view what) {
 }
 
 uint32_t Parser::indentOf(uint32_t offset) const {
-  uint32_t begin = source->lineBegin(source->position(offset).line);
+  uint32_t begin = source->lineBegin(source->line(offset));
   uint32_t at = begin;
   while (at < source->text().size() && (source->text()[at] == ' ' || source->text()[at] == '\t'))
     ++at;
@@ -107,7 +107,7 @@ bool Parser::expectClose(Range open, TokenKind close, std::string_view what) {
     --first;
   for (size_t index = first; index <= position; ++index) {
     const Token &next = lexed.tokens[index];
-    bool isStatement = next.lineBefore && (next.begin - source->lineBegin(source->position(next.begin).line)) <= indent;
+    bool isStatement = next.lineBefore && (next.begin - source->lineBegin(source->line(next.begin))) <= indent;
     if (!isNested && (isStatement || next.kind == TokenKind::End)) {
       diagnostics.report<Error::MissingBracket>(open, open.text(), describeKind(close).substr(1, 1));
       resume = index;
