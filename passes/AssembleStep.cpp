@@ -321,10 +321,29 @@ static void divideByMeanCounts(func::FuncOp function, ArrayRef<AverageOp> averag
   divideAverages(function);
 }
 
+//===-- The pass -----------------------------------------------------------------------------===//
+
+/// Fails unless each argument of `function` is tied to a declaration, or (`gradients`) is the
+/// gradient that @micro_step returns for a parameter.
+static LogicalResult checkArguments(func::FuncOp function, const DenseSet<Attribute> &gradients) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto gradient = function.getArgAttrOfType<FlatSymbolRefAttr>(i, kGradientOfAttr);
+    if (gradient && !gradients.contains(gradient))
+      return function.emitError() << "argument " << i << " is the gradient of " << gradient
+                                  << ", which @micro_step does not return";
+    if (!gradient && !declarationOf(function, i))
+      return function.emitError() << "argument " << i << " of @" << function.getName()
+                                  << " is tied to no declaration; give it nap.of";
+  }
+  return success();
+}
+
 namespace {
 struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(check(module)))
+      return signalPassFailure();
     if (auto evaluate = module.lookupSymbol<func::FuncOp>("evaluate"))
       if (SmallVector<AverageOp> averages = averagesOf(evaluate); !averages.empty()) {
         buildCounts(evaluate, "evaluate_counts", averages);
@@ -334,6 +353,26 @@ struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
       divideAverages(predict);
     if (auto microStep = module.lookupSymbol<func::FuncOp>("micro_step"))
       assemble(microStep, module.lookupSymbol<func::FuncOp>("update"));
+  }
+
+  /// Fails if a function is not of the form that the frontend and autodiff leave.
+  static LogicalResult check(ModuleOp module) {
+    DenseSet<Attribute> gradients;
+    auto microStep = module.lookupSymbol<func::FuncOp>("micro_step");
+    for (unsigned i = 0; microStep && i < microStep.getNumResults(); ++i)
+      if (Attribute gradient = microStep.getResultAttr(i, kGradientOfAttr))
+        gradients.insert(gradient);
+    for (StringRef name : {"micro_step", "update", "evaluate", "predict"})
+      if (auto function = module.lookupSymbol<func::FuncOp>(name))
+        if (failed(checkArguments(function, gradients)))
+          return failure();
+    auto isLossOf = [&](unsigned i) {
+      auto name = microStep.getResultAttrOfType<StringAttr>(i, kResultAttr);
+      return name && name == "loss";
+    };
+    if (microStep && llvm::none_of(llvm::seq(microStep.getNumResults()), isLossOf))
+      return microStep.emitError("@micro_step returns no loss");
+    return success();
   }
 
   /// Replaces @micro_step and @update by the functions of a step.
