@@ -171,6 +171,10 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
   Dataset dataset;
   dataset.seed = options.seed;
   dataset.sequential = options.sequential;
+  if (inputs.empty() && options.files.empty()) {
+    dataset.sampleCount = 1;
+    return dataset;
+  }
   if (inputs.empty())
     return Error{"this model has no inputs, so it needs no data; leave --data out",
                  ExitStatus::wrongUsage};
