@@ -1,7 +1,7 @@
 // Executes a function of a nap module on host tensors.
 #pragma once
 
-#include "test/interpreter/Rules.h"
+#include "test/interpreter/rules/Rules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,5 +1,5 @@
 // Views, executed: the same storage, other places.
-#include "test/interpreter/Rules.h"
+#include "test/interpreter/rules/Rules.h"
 
 using namespace mlir;
 using namespace nap::interpreter;

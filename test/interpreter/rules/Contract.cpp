@@ -1,5 +1,5 @@
 // Reductions and contractions, executed in the order that docs/architecture.md fixes.
-#include "test/interpreter/Rules.h"
+#include "test/interpreter/rules/Rules.h"
 
 #include "ir/Einsum.h"
 

@@ -1,5 +1,5 @@
 // Random draws: Philox4x32-10 (Salmon et al., SC 2011), counted as it goes.
-#include "test/interpreter/Rules.h"
+#include "test/interpreter/rules/Rules.h"
 
 #include <array>
 #include <cmath>

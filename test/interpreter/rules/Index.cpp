@@ -1,5 +1,5 @@
 // Gathers, scatters, joins and rows, executed.
-#include "test/interpreter/Rules.h"
+#include "test/interpreter/rules/Rules.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
