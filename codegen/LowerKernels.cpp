@@ -69,16 +69,17 @@ LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
   builder.setInsertionPointToStart(kernel.func.addEntryBlock());
   func::ReturnOp::create(builder, def.getLoc());
 
-  switch (def.getKernelClass()) {
-  case KernelClass::pointwise:
-  case KernelClass::reduction:
-    return lowerPointwise(kernel);
-  case KernelClass::contraction:
-    return lowerAsContraction(kernel) ? success() : lowerPointwise(kernel);
-  default:
-    return def.emitError() << "no skeleton for class "
-                           << stringifyKernelClass(def.getKernelClass());
+  if (def.getKernelClass() == KernelClass::contraction && lowerAsContraction(kernel))
+    return success();
+  for (Operation &op : kernel.region()) {
+    if (auto scatter = dyn_cast<ScatterAddOp>(op))
+      return lowerScatterAdd(kernel, scatter);
+    if (auto cumsum = dyn_cast<CumsumOp>(op))
+      return lowerCumsum(kernel, cumsum);
+    if (auto topK = dyn_cast<TopKOp>(op))
+      return lowerTopK(kernel, topK);
   }
+  return lowerPointwise(kernel);
 }
 
 void nap::registerLoweredDialects(DialectRegistry &registry) {

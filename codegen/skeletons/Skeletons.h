@@ -32,4 +32,13 @@ struct KernelFunction {
 /// `chunk`, the elements of the result space in one task.
 mlir::LogicalResult lowerPointwise(KernelFunction kernel);
 
+/// A kernel that stores one scatter_add. Schedule: `chunk`, the result's rows in one task.
+mlir::LogicalResult lowerScatterAdd(KernelFunction kernel, ScatterAddOp op);
+
+/// A kernel that stores one cumsum. Schedule: `chunk`, the lines along the axis in one task.
+mlir::LogicalResult lowerCumsum(KernelFunction kernel, CumsumOp op);
+
+/// A kernel that stores values, ids or both of one top_k. Schedule: `chunk`, the rows in one task.
+mlir::LogicalResult lowerTopK(KernelFunction kernel, TopKOp op);
+
 } // namespace nap

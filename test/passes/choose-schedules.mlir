@@ -1,0 +1,37 @@
+// RUN: napkin-opt -nap-choose-schedules %s | FileCheck %s
+// RUN: napkin-opt -nap-choose-schedules=min-tasks=9 %s | FileCheck %s --check-prefix=SMALL
+
+// Elements in chunks of whole vectors, at least 16384 a task.
+// CHECK: @large attributes {nap.schedule = {chunk = 16384 : i64, scratch = 0 : i64, tasks = 16 : i64}}
+nap.kernel_def pointwise @large {
+^bb0(%x: tensor<256x1024xf32>):
+  %y = nap.mul %x, %x : tensor<256x1024xf32>
+  nap.yield %y : tensor<256x1024xf32>
+}
+
+// A small kernel is one task, unless more are asked for.
+// CHECK: @small attributes {nap.schedule = {chunk = 128 : i64, scratch = 0 : i64, tasks = 1 : i64}}
+// SMALL: @small attributes {nap.schedule = {chunk = 12 : i64, scratch = 0 : i64, tasks = 9 : i64}}
+nap.kernel_def pointwise @small {
+^bb0(%x: tensor<100xf32>):
+  %y = nap.mul %x, %x : tensor<100xf32>
+  nap.yield %y : tensor<100xf32>
+}
+
+// Sums along rows: single rows may be a task.
+// CHECK: @rows attributes {nap.schedule = {chunk = 1 : i64, scratch = 0 : i64, tasks = 8 : i64}}
+nap.kernel_def reduction @rows {
+^bb0(%x: tensor<8x50000xf32>):
+  %y = nap.reduce sum %x [1] : tensor<8x50000xf32> -> tensor<8xf32>
+  nap.yield %y : tensor<8xf32>
+}
+
+// A reduction spread along its row is done once a row: rows stay whole.
+// CHECK: @spread attributes {nap.schedule = {chunk = 17000 : i64, scratch = 0 : i64, tasks = 6 : i64}}
+nap.kernel_def reduction @spread {
+^bb0(%x: tensor<100x1000xf32>):
+  %m = nap.reduce max %x [1] : tensor<100x1000xf32> -> tensor<100xf32>
+  %b = nap.broadcast %m [0] : tensor<100xf32> -> tensor<100x1000xf32>
+  %y = nap.sub %x, %b : tensor<100x1000xf32>
+  nap.yield %y : tensor<100x1000xf32>
+}
