@@ -156,7 +156,8 @@ Result<std::string> findCheckpoint(const std::string &path) {
   return path + "/" + all.back();
 }
 
-Result<TrainerState> readTrainerState(const Program &program, const std::string &checkpoint) {
+Result<TrainerState> readTrainerState(const Program &program, const std::string &checkpoint,
+                                      bool anyGraph) {
   std::string path = checkpoint + "/trainer.json";
   Result<std::string> text = readWholeFile(path, 1 << 20);
   if (!text)
@@ -196,7 +197,7 @@ Result<TrainerState> readTrainerState(const Program &program, const std::string 
   if (!problem.empty())
     return Error{fmt::format("{}: {}", path, problem)};
   const Json *hash = json->find("graph_hash");
-  if (!hash || hash->string != program.graphHash)
+  if (!anyGraph && (!hash || hash->string != program.graphHash))
     return Error{fmt::format("{}: was written by another graph ({}, and this is {}); to begin with "
                              "its weights use --init {}/model.safetensors",
                              path, hash ? hash->string : "none", program.graphHash, checkpoint)};

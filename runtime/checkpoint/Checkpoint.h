@@ -27,8 +27,9 @@ Result<std::string> saveCheckpoint(const Session &session, const std::string &fo
 /// The newest complete checkpoint in `path`, or `path` itself if it is one.
 Result<std::string> findCheckpoint(const std::string &path);
 
-/// Reads `trainer.json`; fails if it was written by another graph.
-Result<TrainerState> readTrainerState(const Program &program, const std::string &checkpoint);
+/// Reads `trainer.json`; fails if it was written by another graph, unless `anyGraph`.
+Result<TrainerState> readTrainerState(const Program &program, const std::string &checkpoint,
+                                      bool anyGraph);
 
 /// Fills parameters, buffers and states; everything must be there, and nothing else.
 Failure loadCheckpoint(Session &session, const std::string &checkpoint);

@@ -213,7 +213,9 @@ public:
   void text(std::string_view name, std::string &out) {
     if (const std::string *value = flags.find(name)) {
       if (value->empty())
-        wrong(name, *value, "something");
+        for (const FlagSpec &spec : runTable)
+          if (spec.name == name)
+            wrong(name, *value, spec.value);
       out = *value;
     }
   }

@@ -60,9 +60,13 @@ static std::string wantedShape(const TensorInfo &tensor) {
 }
 
 Result<std::unique_ptr<Source>> openColumn(const Program &program, std::shared_ptr<ArrayFile> file,
-                                           const ArrayInfo &array, int64_t input) {
+                                           const ArrayInfo &found, int64_t input) {
   const TensorInfo &tensor = program.tensors[input];
-  const std::string &path = file->file.path();
+  const std::string path = file->file.path();
+  ArrayInfo array = found;
+  // The one array of a .npy file has no name of its own.
+  if (array.name.empty())
+    array.name = tensor.name;
   if (!widens(array.type, tensor.dtype))
     return Error{fmt::format("{}: '{}' is {} and input '{}' is {}; convert it and save it again",
                              path, array.name, nameOf(array.type), tensor.name,
@@ -75,12 +79,11 @@ Result<std::unique_ptr<Source>> openColumn(const Program &program, std::shared_p
                              printShape(array.shape), tensor.name, wantedShape(tensor))};
   auto column = std::make_unique<Column>();
   column->file = std::move(file);
-  column->array = array;
+  column->array = std::move(array);
   column->input = input;
   column->sampleElements = elementsOf(tensor.shape) / tensor.shape[0];
-  column->staging.resize(static_cast<size_t>(column->sampleElements * bytesOf(array.type)));
-  if (column->array.name.empty())
-    column->array.name = tensor.name;
+  column->staging.resize(
+      static_cast<size_t>(column->sampleElements * bytesOf(column->array.type)));
   return std::unique_ptr<Source>(std::move(column));
 }
 

@@ -195,9 +195,14 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
     dataset.tokenCount = dataset.batchSize * program.tensors[inputs[0]].shape[1];
   } else {
     std::vector<int64_t> fed;
-    for (const DataFile &file : options.files)
+    for (const DataFile &file : options.files) {
+      if (!isArrayFile(file.path))
+        return Error{fmt::format("{}: arrays and text cannot be mixed with {}", file.path,
+                                 options.files[0].path),
+                     ExitStatus::wrongUsage};
       if (Failure failure = bindArrays(program, file, inputs, dataset.sources, fed))
         return *failure;
+    }
     for (int64_t input : inputs)
       if (std::find(fed.begin(), fed.end(), input) == fed.end())
         return Error{fmt::format("no data for input '{}'; give --data {}=FILE",

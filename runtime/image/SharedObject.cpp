@@ -143,6 +143,8 @@ Failure SharedObjectLoader::readDynamic() {
       case DT_JMPREL: jumps = entry.d_un.d_ptr; break;
       case DT_PLTRELSZ: jumpBytes = entry.d_un.d_val; break;
       case DT_NEEDED: return imageError("needs a library; kernels are linked without any");
+      case DT_RELR:
+        return imageError("has packed relocations; link it with -z nopack-relative-relocs");
       case DT_INIT:
       case DT_INIT_ARRAY: return imageError("has constructors, which kernels do not have");
       default: break;

@@ -91,7 +91,7 @@ Failure Run::start() {
     Result<std::string> checkpoint = findCheckpoint(from);
     if (!checkpoint)
       return checkpoint.error();
-    Result<TrainerState> read = readTrainerState(program, *checkpoint);
+    Result<TrainerState> read = readTrainerState(program, *checkpoint, options.resume.empty());
     if (!read)
       return read.error();
     if (!options.resume.empty() && options.seed && *options.seed != read->seed)
@@ -198,8 +198,8 @@ Failure Run::train() {
   setting.samplesPerStep = runner->samplesPerStep();
   setting.tokensPerStep = runner->tokensPerStep();
   setting.flopsPerStep = program.modelFlopsPerStep;
-  setting.peakFlopsPerSecond =
-      knownPeaks().matrixFlopsPerSecond(DType::f32, session.workers());
+  setting.peakFlopsPerSecond = knownPeaks().matrixFlopsPerSecond(
+      program.policy == "f64" ? DType::f64 : DType::f32, session.workers());
   setting.quiet = options.quiet;
   Progress progress(setting, std::move(log));
   watchForInterrupt();

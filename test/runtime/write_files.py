@@ -44,6 +44,7 @@ X = [random.uniform(-1, 1) for _ in range(300)]
 Y = [X[3 * i] - 2 * X[3 * i + 1] + 0.5 * X[3 * i + 2] + 0.25 for i in range(100)]
 write("x.npy", npy(X, (100, 3)))
 write("y.npy", npy(Y, (100,)))
+write("nan-x.npy", npy([float("nan") if i == 150 else X[i] for i in range(300)], (100, 3)))
 write("x2.npy", npy(X, (100, 3), version=2))
 write("x64.npy", npy(X, (100, 3), "<f8"))
 write("y16.npy", npy([i % 7 for i in range(100)], (100,), "<i2"))
