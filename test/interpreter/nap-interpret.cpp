@@ -1,10 +1,9 @@
 // nap-interpret: executes functions of a nap module, counts, compares, checks gradients.
 #include "test/interpreter/Gradient.h"
 #include "test/interpreter/Interpreter.h"
+#include "test/ir/programs/Modules.h"
 
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/SourceMgr.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -13,7 +12,7 @@ using namespace mlir;
 using namespace nap::interpreter;
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> file(cl::Positional, cl::desc("<module>"), cl::Required);
+static cl::opt<std::string> file(cl::Positional, cl::desc("<modules, parted by // ----->"), cl::Required);
 static cl::opt<std::string> functionName("function", cl::desc("what to execute; else every function"));
 static cl::opt<uint64_t> seed("seed", cl::desc("of the arguments"), cl::init(0));
 static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH, or NAME=LOW:HIGH, of floats"));
@@ -183,6 +182,27 @@ static bool runAndCompare(func::FuncOp function, ModuleOp otherModule,
   return succeeded(found) && sameResults(function, *results, other, *found);
 }
 
+/// Does what the command line says to one module; whether all went well.
+static bool processModule(ModuleOp module, const InputOptions &options) {
+  if (gradient)
+    return succeeded(checkGradient(module, options));
+  SmallVector<func::FuncOp> functions;
+  if (!functionName.empty())
+    functions.push_back(findFunction(module, functionName));
+  else
+    llvm::append_range(functions, module.getOps<func::FuncOp>());
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> otherModule;
+  if (!compareFile.empty()) {
+    otherModule = parseSourceFile<ModuleOp>(compareFile, sources, module.getContext());
+    if (!otherModule)
+      return false;
+  }
+  return llvm::all_of(functions, [&](func::FuncOp function) {
+    return function && runAndCompare(function, otherModule ? *otherModule : module, options);
+  });
+}
+
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Executes functions of a nap module\n");
   InputOptions options;
@@ -190,27 +210,7 @@ int main(int argc, char **argv) {
     return 2;
   MLIRContext context;
   context.loadDialect<nap::NapDialect, func::FuncDialect>();
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, sources, &context);
-  if (!module)
-    return 1;
-  if (gradient)
-    return failed(checkGradient(*module, options));
-  SmallVector<func::FuncOp> functions;
-  if (!functionName.empty())
-    functions.push_back(findFunction(*module, functionName));
-  else
-    llvm::append_range(functions, module->getOps<func::FuncOp>());
-  llvm::SourceMgr otherSources;
-  OwningOpRef<ModuleOp> otherModule;
-  if (!compareFile.empty()) {
-    otherModule = parseSourceFile<ModuleOp>(compareFile, otherSources, &context);
-    if (!otherModule)
-      return 1;
-  }
-  for (func::FuncOp function : functions)
-    if (!function || !runAndCompare(function, otherModule ? *otherModule : *module, options))
-      return 1;
-  return 0;
+  return !nap::forEachModule(file, context, [&](ModuleOp module) {
+    return processModule(module, options);
+  });
 }

@@ -1,12 +1,5 @@
 // nap-print-cost: a line a function, the sum of what its ops say they cost.
-#include "ir/Ops.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
-#include "llvm/Support/SourceMgr.h"
-
-#include <fmt/format.h>
+#include "test/ir/programs/Modules.h"
 
 using namespace mlir;
 
@@ -28,21 +21,15 @@ static void addCost(Operation *op, nap::Cost &total) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "nap-print-cost: takes one module\n");
-    return 2;
-  }
   MLIRContext context;
   context.loadDialect<nap::NapDialect, func::FuncDialect>();
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[1], sources, &context);
-  if (!module)
-    return 1;
-  for (auto function : module->getOps<func::FuncOp>()) {
-    nap::Cost total;
-    addCost(function, total);
-    fmt::print("@{} mm {} vec {} trn {} cmp {} cvt {} integer {}\n", function.getName().str(),
-               total.mm, total.vec, total.trn, total.cmp, total.cvt, total.integer);
-  }
+  return !nap::forEachModule(argc == 2 ? argv[1] : "-", context, [](ModuleOp module) {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      nap::Cost total;
+      addCost(function, total);
+      fmt::print("@{} mm {} vec {} trn {} cmp {} cvt {} integer {}\n", function.getName().str(),
+                 total.mm, total.vec, total.trn, total.cmp, total.cvt, total.integer);
+    }
+    return true;
+  });
 }

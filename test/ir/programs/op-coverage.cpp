@@ -1,12 +1,6 @@
 // op-coverage: names the ops with an interface that no file among the arguments uses.
-#include "ir/Ops.h"
+#include "test/ir/programs/Modules.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
-#include "llvm/Support/SourceMgr.h"
-
-#include <fmt/format.h>
 #include <set>
 
 using namespace mlir;
@@ -21,12 +15,12 @@ int main(int argc, char **argv) {
   context.loadDialect<nap::NapDialect, func::FuncDialect>();
   std::set<llvm::StringRef> used;
   for (int file = 2; file < argc; ++file) {
-    llvm::SourceMgr sources;
-    SourceMgrDiagnosticHandler handler(sources, &context);
-    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[file], sources, &context);
-    if (!module)
+    bool read = nap::forEachModule(argv[file], context, [&](ModuleOp module) {
+      module.walk([&](Operation *op) { used.insert(op->getName().getStringRef()); });
+      return true;
+    });
+    if (!read)
       return 1;
-    module->walk([&](Operation *op) { used.insert(op->getName().getStringRef()); });
   }
   bool complete = true;
   for (RegisteredOperationName name : context.getRegisteredOperations()) {
