@@ -29,6 +29,15 @@ def FormKernelsPass : Pass<"nap-form-kernels", "::mlir::ModuleOp"> {
                         "form kernels of several ops; false: each op its own kernel">];
 }
 
+def ChooseSchedulesPass : Pass<"nap-choose-schedules", "::mlir::ModuleOp"> {
+  let summary = "says how each kernel is cut into tasks, from shapes alone";
+  let description = [{ Exact: a task computes whole elements. }];
+  let options = [Option<"minTasks", "min-tasks", "int64_t", "1",
+                        "cut small kernels into this many tasks too, where they have as many elements">,
+                 Option<"vectorBytes", "vector-bytes", "int64_t", "64",
+                        "bytes of the target's vectors">];
+}
+
 def PlanMemoryPass : Pass<"nap-plan-memory", "::mlir::ModuleOp"> {
   let summary = "gives every tensor of the kernels its place in one arena";
   let description = [{ Exact. Adds a copy where the new version of a declared tensor cannot be written in place. }];

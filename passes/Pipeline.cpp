@@ -20,8 +20,9 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createSimplifyPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
-  // Kernels, their tensors' places, and one definition for equal ones.
+  // Kernels, how they are cut, their tensors' places, and one definition for equal ones.
   add(createFormKernelsPass());
+  add(createChooseSchedulesPass());
   add(createPlanMemoryPass());
   add(createOutlinePass());
 }

@@ -1,0 +1,121 @@
+// How each kernel is cut into tasks.
+//
+// Takes kernels; gives each `nap.schedule`: `tasks`, `scratch` (bytes a worker), and what its skeleton
+// needs. It is a function of shapes alone, so the same on every machine and for every number of workers.
+//
+//   nap.kernel pointwise "gelu"(%x) : (tensor<256x1024xf32>) -> tensor<256x1024xf32> {...}
+//   attributes {nap.schedule = {chunk = 16384, scratch = 0, tasks = 16}}
+//
+// `chunk` counts elements of the result (pointwise kernels and reductions), rows of the result
+// (scatter_add, top_k) or lines (cumsum).
+#include "passes/Passes.h"
+
+#include "ir/contraction/Contraction.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace nap {
+#define GEN_PASS_DEF_CHOOSESCHEDULESPASS
+#include "passes/Passes.h.inc"
+} // namespace nap
+
+using namespace mlir;
+using namespace nap;
+
+/// Elements that a task goes through at least, so that handing it out costs little beside it.
+static constexpr int64_t kTaskElements = 16384;
+/// Tasks of a kernel at most.
+static constexpr int64_t kMostTasks = 256;
+/// Chunks of results that are computed in vectors are multiples of this.
+static constexpr int64_t kChunkUnit = 64;
+
+static int64_t elementsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+/// Elements that the kernel goes through: those of its largest tensor; for a product, its multiply-adds.
+static int64_t workOf(Block &region) {
+  int64_t work = 1;
+  for (Value argument : region.getArguments())
+    work = std::max(work, elementsOf(argument));
+  for (Operation &op : region)
+    for (Value result : op.getResults())
+      work = std::max(work, elementsOf(result));
+  return work;
+}
+
+/// The units that a kernel's chunks count, and the unit that chunks are multiples of.
+static std::pair<int64_t, int64_t> unitsOf(Block &region) {
+  for (Operation &op : region) {
+    if (auto scatter = dyn_cast<ScatterAddOp>(op))
+      return {scatter.getType().getDimSize(0), 1};
+    if (auto cumsum = dyn_cast<CumsumOp>(op))
+      return {cumsum.getType().getNumElements() / cumsum.getType().getDimSize(cumsum.getAxis()), 1};
+    if (auto topK = dyn_cast<TopKOp>(op))
+      return {elementsOf(topK.getX()) / topK.getX().getType().getShape().back(), 1};
+  }
+  auto result = cast<RankedTensorType>(region.getTerminator()->getOperand(0).getType());
+  int64_t elements = result.getNumElements(), unit = kChunkUnit;
+  for (Operation &op : region)
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      bool lastAxis = !reduce.getAxes().empty() &&
+                      reduce.getAxes().back() == reduce.getX().getType().getRank() - 1;
+      // A reduction spread along its row is done once a row: rows stay whole.
+      if (reduce.getType().getNumElements() < elements)
+        return {elements, result.getShape().back()};
+      unit = lastAxis ? 1 : 16;
+    }
+  return {elements, unit};
+}
+
+/// Chunks of equal size, at most kMostTasks.
+static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
+  auto [units, unit] = unitsOf(region);
+  int64_t tasks = std::clamp<int64_t>(workOf(region) / kTaskElements, 1, kMostTasks);
+  tasks = std::min(std::max(tasks, minTasks), units);
+  int64_t chunk = llvm::alignTo(llvm::divideCeil(units, tasks), unit);
+  // At sizes where the unit would leave fewer tasks than asked for, vectors are given up.
+  if (minTasks > 1 && llvm::divideCeil(units, chunk) < uint64_t(std::min(minTasks, units)))
+    chunk = llvm::divideCeil(units, tasks);
+  Builder builder(region.getParentOp()->getContext());
+  auto entry = [&](StringRef name, int64_t value) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+  };
+  return builder.getDictionaryAttr({entry("chunk", chunk), entry("scratch", 0),
+                                    entry("tasks", llvm::divideCeil(units, chunk))});
+}
+
+/// The schedule of the contraction skeleton, or null where the kernel is not one product of views.
+static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes) {
+  Operation *yield = region.getTerminator();
+  auto einsum = yield->getOperand(0).getDefiningOp<EinsumOp>();
+  if (yield->getNumOperands() != 1 || !einsum)
+    return {};
+  std::optional<ContractionForm> form = getContractionForm(einsum);
+  if (!form)
+    return {};
+  return ContractionSchedule::choose(*form, vectorBytes).toAttr(einsum.getContext());
+}
+
+namespace {
+
+struct ChooseSchedules : nap::impl::ChooseSchedulesPassBase<ChooseSchedules> {
+  using ChooseSchedulesPassBase::ChooseSchedulesPassBase;
+
+  void runOnOperation() override {
+    getOperation().walk([&](Operation *op) {
+      if (!isa<KernelOp, KernelDefOp>(op))
+        return;
+      Block &region = op->getRegion(0).front();
+      DictionaryAttr schedule;
+      auto kernelClass = op->getAttrOfType<KernelClassAttr>("kernel_class").getValue();
+      if (kernelClass == KernelClass::contraction)
+        schedule = contractionOf(region, vectorBytes);
+      if (!schedule)
+        schedule = chunksOf(region, minTasks);
+      op->setAttr("nap.schedule", schedule);
+    });
+  }
+};
+
+} // namespace
