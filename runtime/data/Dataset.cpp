@@ -126,21 +126,34 @@ static Failure bindArrays(const Program &program, const DataFile &file,
   return std::nullopt;
 }
 
+/// Each file that the given ones name, their shell patterns expanded.
+static Result<std::vector<DataFile>> expandFiles(const std::vector<DataFile> &given) {
+  std::vector<DataFile> files;
+  for (const DataFile &file : given) {
+    std::vector<std::string> found = expandPattern(file.path);
+    if (found.empty())
+      return Error{fmt::format("{}: matches no file", file.path)};
+    for (std::string &path : found)
+      files.push_back({file.input, std::move(path)});
+  }
+  return files;
+}
+
 /// Opens the text or token files of a language model.
 static Failure bindTokens(const Program &program, const DataOptions &options,
                           const std::vector<int64_t> &inputs,
                           std::vector<std::unique_ptr<Source>> &sources) {
+  Result<std::vector<DataFile>> files = expandFiles(options.files);
+  if (!files)
+    return files.error();
   std::vector<std::string> paths;
-  for (const DataFile &file : options.files) {
+  for (const DataFile &file : *files) {
     if (!file.input.empty() && file.input != "tokens")
       return Error{fmt::format("--data {}={}: a text or token file feeds 'tokens' and 'targets'; "
                                "leave the name out",
                                file.input, file.path),
                    ExitStatus::wrongUsage};
-    std::vector<std::string> found = expandPattern(file.path);
-    if (found.empty())
-      return Error{fmt::format("{}: matches no file", file.path)};
-    paths.insert(paths.end(), found.begin(), found.end());
+    paths.push_back(file.path);
   }
   Result<LanguageInputs> language = findLanguageInputs(program, inputs, paths[0]);
   if (!language)
@@ -195,7 +208,10 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
     dataset.tokenCount = dataset.batchSize * program.tensors[inputs[0]].shape[1];
   } else {
     std::vector<int64_t> fed;
-    for (const DataFile &file : options.files) {
+    Result<std::vector<DataFile>> files = expandFiles(options.files);
+    if (!files)
+      return files.error();
+    for (const DataFile &file : *files) {
       if (!isArrayFile(file.path))
         return Error{fmt::format("{}: arrays and text cannot be mixed with {}", file.path,
                                  options.files[0].path),

@@ -1,0 +1,250 @@
+// Numbers, draws, orders, files and sessions, part by part.
+
+#include "runtime/Numbers.h"
+#include "runtime/command/Flags.h"
+#include "runtime/data/Permutation.h"
+#include "runtime/device/Peaks.h"
+#include "runtime/execute/Philox.h"
+#include "runtime/files/Json.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/SafeTensors.h"
+#include "test/runtime/ToyPrograms.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace napkin::runtime;
+
+static int failures = 0;
+
+static void expect(bool holds, const std::string &what) {
+  if (holds)
+    return;
+  fmt::print("FAILED: {}\n", what);
+  ++failures;
+}
+
+static void expectText(const std::string &said, const std::string &wanted) {
+  expect(said == wanted, fmt::format("'{}' is said and '{}' is wanted", said, wanted));
+}
+
+/// The known answers that the authors of Philox publish (Random123, kat_vectors).
+static void testPhiloxKnownAnswers() {
+  using Words = std::array<uint32_t, 4>;
+  expect(philox({0, 0, 0, 0}, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+         "philox of zeros");
+  uint32_t ones = 0xffffffff;
+  expect(philox({ones, ones, ones, ones}, ~uint64_t{0}) ==
+             Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+         "philox of ones");
+  expect(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822) ==
+             Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
+         "philox of pi");
+}
+
+static void testPermutationsAreOnto() {
+  for (int64_t count : {1, 2, 3, 5, 16, 17, 1000, 65537}) {
+    std::vector<bool> seen(static_cast<size_t>(count));
+    Permutation order(count, 42, 3);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t at = order.at(i);
+      expect(at >= 0 && at < count && !seen[at], fmt::format("permutation of {}", count));
+      seen[at] = true;
+    }
+  }
+  int64_t same = 0;
+  for (int64_t i = 0; i < 1000; ++i)
+    same += Permutation(1000, 42, 0).at(i) == Permutation(1000, 42, 1).at(i);
+  expect(same < 20, "epochs have different orders");
+  expect(Permutation(int64_t{1} << 60, 7, 0).at(5) < int64_t{1} << 60, "a large permutation");
+}
+
+static void testHalvesRoundTrip() {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    auto half = static_cast<uint16_t>(bits);
+    float value = halfToFloat(half);
+    if (!std::isnan(value))
+      expect(floatToHalf(value) == half, fmt::format("f16 {:04x}", bits));
+    float brain = bfloatToFloat(half);
+    if (!std::isnan(brain))
+      expect(floatToBfloat(brain) == half, fmt::format("bf16 {:04x}", bits));
+  }
+  expect(floatToHalf(1 + 0x1p-11F) == 0x3c00 && floatToHalf(1 + 0x1.8p-10F) == 0x3c02,
+         "f16 rounds ties to even");
+  expect(floatToHalf(65519) == 0x7bff && floatToHalf(65520) == 0x7c00, "f16 overflows to infinity");
+  expect(floatToBfloat(1 + 0x1p-8F) == 0x3f80 && floatToBfloat(1 + 0x1.8p-7F) == 0x3f82,
+         "bf16 rounds ties to even");
+  expect(std::isnan(bfloatToFloat(floatToBfloat(std::nanf("")))), "bf16 keeps nan");
+}
+
+static void testSmallFloats() {
+  std::byte bytes[] = {std::byte{0x7e}, std::byte{0x01}, std::byte{0x7b}, std::byte{0x97}};
+  expect(loadElement(DType::f8e4m3, bytes, 0) == 448, "the largest e4m3");
+  expect(loadElement(DType::f8e4m3, bytes, 1) == 0x1p-9, "the smallest e4m3");
+  expect(loadElement(DType::f8e5m2, bytes, 2) == 57344, "the largest e5m2");
+  expect(loadElement(DType::f4e2m1, bytes, 6) == 6 && loadElement(DType::f4e2m1, bytes, 7) == -0.5,
+         "two e2m1 in a byte, the low half first");
+}
+
+static void testProgramText() {
+  for (const LoadedProgram &toy : {linearProgram(4, 1), linearProgram(2, 2), bigramProgram()}) {
+    std::string text = printProgram(toy.program), error;
+    std::optional<Program> again = parseProgram(text, error);
+    expectText(error, "");
+    expect(again && printProgram(*again) == text, "a program reads back as it was printed");
+  }
+}
+
+/// Replaces the first occurrence of `from` in a printed program and returns what parsing says.
+static std::string parseAfter(std::string_view from, std::string_view to) {
+  std::string text = printProgram(linearProgram(4, 1).program), error;
+  size_t at = text.find(from);
+  if (at == std::string::npos)
+    return fmt::format("the program has no {}", from);
+  text.replace(at, from.size(), to);
+  return parseProgram(text, error) ? "accepted" : error;
+}
+
+static void testWrongPrograms() {
+  expectText(parseAfter("\"version\": 1", "\"version\": 2"),
+             "program: its version is 2 and this runtime reads version 1");
+  expectText(parseAfter("napkin-program", "another"),
+             "program: its format is 'another' and 'napkin-program' is wanted");
+  expectText(parseAfter("\"model\"", "\"modal\""), "program: 'model' is missing");
+  expectText(parseAfter("\"steps\": 20", "\"steps\": \"20\""),
+             "program: 'steps' is not a whole number");
+  expectText(parseAfter("\"role\": \"input\"", "\"role\": \"guest\""),
+             "program: 'role' is 'guest', which this runtime does not know");
+  expectText(parseAfter("\"shape\": [4, 3]", "\"shape\": [4, 0]"),
+             "program: tensor 'x' has an impossible shape");
+  expectText(parseAfter("\"shape\": [4, 3]", "\"shape\": [4, 9223372036854775807]"),
+             "program: tensor 'x' has an impossible shape");
+  expectText(parseAfter("\"bytes\": 48", "\"bytes\": 44"),
+             "program: tensor 'x' says 44 bytes and its shape needs 48");
+  expectText(parseAfter("\"offset\": 256", "\"offset\": 100"),
+             "program: tensor 'y' stands at offset 100, which is not a multiple of 256");
+  expectText(parseAfter("\"offset\": 256", "\"offset\": 1048576"),
+             "program: tensor 'y' reaches beyond the arena of 5632 bytes");
+  expectText(parseAfter("\"name\": \"y\"", "\"name\": \"x\""), "program: tensor 'x' stands twice");
+  expectText(parseAfter("\"kernel\": 0", "\"kernel\": 99"),
+             "program: function 'init': kernel 99 does not exist");
+  expectText(parseAfter("\"arguments\": [14]", "\"arguments\": [77]"),
+             "program: function 'init': tensor 77 does not exist");
+  expectText(parseAfter("\"tasks\": 1", "\"tasks\": 0"),
+             "program: function 'init': kernel 'init' has 0 tasks");
+  expectText(parseAfter("\"loss\": 16", "\"loss\": -1"),
+             "program: function 'step': result 'loss' is no tensor");
+  expectText(parseAfter("{", "["), "program: missing a comma or ']' after an array element at byte 12");
+}
+
+static void testArraysRoundTrip() {
+  std::string header = npyHeader(FileType::i16, {7});
+  Result<ArrayInfo> array =
+      parseNpyHeader(header, "here", static_cast<int64_t>(header.size()) + 14);
+  expect(array && array->type == FileType::i16 && array->shape == std::vector<int64_t>{7} &&
+             array->offset % 64 == 0,
+         "a .npy header reads back");
+  std::vector<ArrayInfo> arrays(2);
+  arrays[0].name = "a \"quoted\" name";
+  arrays[0].shape = {2, 3};
+  arrays[1].name = "empty";
+  arrays[1].type = FileType::u8;
+  arrays[1].shape = {0};
+  std::string text = safeTensorsHeader(arrays);
+  std::string path = "roundtrip.safetensors";
+  Result<FileWriter> writer = FileWriter::create(path);
+  expect(writer && !writer->write(text) && !writer->write(std::string(24, 'x')) &&
+             !writer->finish(),
+         "a file is written");
+  Result<ArrayFile> file = openSafeTensors(path);
+  expect(file && file->arrays.size() == 2 && file->find("a \"quoted\" name") &&
+             file->find("a \"quoted\" name")->offset % 8 == 0,
+         "a .safetensors header reads back");
+}
+
+static void testConversions() {
+  expect(widens(FileType::u8, DType::f16) && widens(FileType::i16, DType::f32) &&
+             !widens(FileType::i32, DType::f32) && widens(FileType::i32, DType::f64),
+         "integers widen to floats that hold them");
+  expect(!widens(FileType::f64, DType::f32) && widens(FileType::bf16, DType::f32) &&
+             !widens(FileType::f16, DType::bf16) && !widens(FileType::f32, DType::i32),
+         "floats widen to wider floats");
+  int64_t ids[] = {1, -5, int64_t{1} << 31};
+  int32_t narrow[3] = {};
+  expect(convertElements(FileType::i64, reinterpret_cast<std::byte *>(ids), DType::i32,
+                         reinterpret_cast<std::byte *>(narrow), 3) == 2 &&
+             narrow[1] == -5,
+         "an integer that does not fit is found");
+}
+
+static void testSessions() {
+  LoadedProgram toy = linearProgram(2, 1);
+  Result<std::unique_ptr<Session>> session = Session::create(toy, {2, true});
+  expect(session && (*session)->workers() == 2, "a session with two workers");
+  Session &run = **session;
+  expect(run.memory().mappedBytes() == toy.program.arenaBytes +
+                                           2 * toy.program.scratchBytesPerWorker,
+         "what is mapped is arena plus workers times scratch");
+  float x[6] = {1, 2, 3, 4, 5, 6}, y[2] = {1, 2}, weight[3] = {0.5, 0.25, 0.125}, bias[1] = {1};
+  expect(!run.setTensor("x", x, sizeof(x)) && !run.setTensor("y", y, sizeof(y)) &&
+             !run.setTensor("weight", weight, sizeof(weight)) &&
+             !run.setTensor("bias", bias, sizeof(bias)) && !run.run("predict"),
+         "tensors are set by name");
+  Result<std::vector<std::byte>> out = run.getResult("predict", "output prediction");
+  float prediction[2] = {};
+  expect(out && out->size() == sizeof(prediction), "a result is read by name");
+  std::memcpy(prediction, out->data(), sizeof(prediction));
+  expect(prediction[0] == 2.375F && prediction[1] == 5, "the kernel computed it");
+  expectText(run.setTensor("z", x, 4)->message, "the program has no tensor 'z'");
+  expectText(run.setTensor("x", x, 4)->message, "tensor 'x' has 24 bytes and 4 were given");
+  expectText(run.run("fly")->message, "the program has no function 'fly'");
+  expectText(run.getResult("step", "output").error().message,
+             "function 'step' has no result 'output'");
+  toy.kernels.pop_back();
+  expectText(Session::create(toy).error().message,
+             "program: it has 9 kernels and 8 were loaded");
+}
+
+static void testNames() {
+  std::string_view names[] = {"width", "height", "lr"};
+  expect(nearestName("widht", names) == "width" && nearestName("hight", names) == "height" &&
+             nearestName("depth", names).empty(),
+         "the nearest name is near");
+  expect(parseNumber("3e-4") == 3e-4 && parseNumber("50_257") == 50257 && !parseNumber("1x") &&
+             !parseNumber(""),
+         "numbers are read as the language writes them");
+  expectText(quoteJson("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\"");
+}
+
+static void testDeviceFile() {
+  DevicePeaks peaks;
+  peaks.processor = processorName();
+  peaks.matrices = {{DType::f32, 2, 5.25e11}, {DType::bf16, 1, 1e12}};
+  peaks.copies = {{2, 4e10}};
+  expect(!writeDeviceFile("device/file.json", peaks), "a device file is written");
+  Result<DevicePeaks> again = readDeviceFile("device/file.json");
+  expect(again && again->matrixFlopsPerSecond(DType::f32, 2) == 5.25e11 &&
+             again->matrixFlopsPerSecond(DType::f32, 3) == 0 &&
+             again->copyBytesPerSecond(2) == 4e10 && again->processor == processorName(),
+         "a device file reads back");
+  expect(measureCopyBytesPerSecond(1) > 1e8, "a copy moves more than 100 MB a second");
+}
+
+int main() {
+  testPhiloxKnownAnswers();
+  testPermutationsAreOnto();
+  testHalvesRoundTrip();
+  testSmallFloats();
+  testProgramText();
+  testWrongPrograms();
+  testArraysRoundTrip();
+  testConversions();
+  testSessions();
+  testNames();
+  testDeviceFile();
+  if (failures == 0)
+    fmt::print("all hold\n");
+  return failures != 0;
+}
