@@ -13,7 +13,7 @@ using Environment = llvm::DenseMap<Value, Tensor>;
 static Results one(Tensor tensor) { return std::vector<Tensor>{std::move(tensor)}; }
 
 /// The elements of a constant; a splat is no memory.
-static Tensor executeConstant(Machine &machine, nap::ConstantOp op) {
+static Tensor executeConstant(nap::ConstantOp op) {
   RankedTensorType type = cast<RankedTensorType>(op.getType());
   auto elements = cast<DenseElementsAttr>(op.getValue());
   std::vector<Number> values;
@@ -27,18 +27,18 @@ static Tensor executeConstant(Machine &machine, nap::ConstantOp op) {
     for (llvm::APInt value : elements.getValues<llvm::APInt>())
       values.push_back({.whole = wrapTo(type.getElementType(), value.getSExtValue())});
   }
-  if (elements.isSplat() || machine.insideKernel)
+  if (elements.isSplat())
     return Machine::makeFree(type, std::move(values));
   return Machine::makeStored(type, std::move(values));
 }
 
-/// 0, 1, 2, ...
+/// 0, 1, 2, ..., which is no memory.
 static Tensor executeIota(Machine &machine, nap::IotaOp op) {
   Arithmetic math(machine, op.getType().getElementType());
   std::vector<Number> values;
   for (int64_t i = 0; i < op.getType().getNumElements(); ++i)
     values.push_back(math.constant(i));
-  return machine.make(op.getType(), std::move(values));
+  return Machine::makeFree(op.getType(), std::move(values));
 }
 
 /// The op's scalar body for every element.
@@ -86,13 +86,10 @@ static Results executeOp(Machine &machine, Operation &op, ArrayRef<Tensor> opera
         SymbolTable::lookupNearestSymbolFrom<nap::KernelDefOp>(&op, launch.getKernelAttr());
     return executeKernel(machine, definition.getBody().front(), operands);
   }
-  // A value that only passes an op reads no memory.
-  if (isa<nap::StopGradientOp>(op))
-    return one(operands[0]);
   if (auto fusable = dyn_cast<nap::Fusable>(op))
     return executeElementwise(machine, fusable, operands);
   if (auto constant = dyn_cast<nap::ConstantOp>(op))
-    return one(executeConstant(machine, constant));
+    return one(executeConstant(constant));
   if (auto iota = dyn_cast<nap::IotaOp>(op))
     return one(executeIota(machine, iota));
   if (auto reduce = dyn_cast<nap::ReduceOp>(op))

@@ -21,7 +21,7 @@ static cl::list<std::string> files("input", cl::desc("NAME=FILE of numbers as te
 static cl::opt<bool> print("print", cl::desc("print the results"));
 static cl::opt<bool> sums("sums", cl::desc("print the sum of each result"));
 static cl::opt<bool> count("count", cl::desc("print the counters"));
-static cl::opt<bool> bytes("bytes", cl::desc("print bytes of distinct elements read and written"));
+static cl::opt<bool> bytes("bytes", cl::desc("print bytes of distinct elements read, and of elements written"));
 static cl::opt<std::string> compare("compare",
                                     cl::desc("a second function (else the same name in "
                                              "--compare-file); results pair by name"));
@@ -106,8 +106,7 @@ static void printCounters(func::FuncOp function, const Counters &counters) {
     fmt::print("@{} mm {} vec {} trn {} cmp {} cvt {} integer {}\n", name, counters.mm,
                counters.vec, counters.trn, counters.cmp, counters.cvt, counters.integer);
   if (bytes)
-    fmt::print("@{} read {} written {}\n", name, counters.readBits / 8,
-               counters.writtenBits / 8);
+    fmt::print("@{} bytes {}\n", name, (counters.readBits + counters.writtenBits) / 8);
 }
 
 /// Whether two elements are equal, or within `allowed`; NaN equals NaN.

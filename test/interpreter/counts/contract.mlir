@@ -61,6 +61,14 @@ func.func @four(%a: tensor<3x5xf32>, %b: tensor<5x7xf32>, %c: tensor<7x2x4xf32>,
   return %y : tensor<2x3xf32>
 }
 
+// More than twelve operands are contracted from the left.
+// CHECK: @thirteen mm 192 vec 0
+func.func @thirteen(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %y = nap.einsum "ab,bc,cd,de,ef,fg,gh,hi,ij,jk,kl,lm,mn->an" %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x
+    : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
 // CHECK: @whole mm 30 vec 4
 func.func @whole(%x: tensor<3x5xi32>, %w: tensor<5xi32>) -> (tensor<3xi32>, tensor<i32>) {
   %y = nap.einsum "ab,b->a" %x, %w : (tensor<3x5xi32>, tensor<5xi32>) -> tensor<3xi32>

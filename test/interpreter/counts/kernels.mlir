@@ -13,7 +13,7 @@ nap.kernel_def pointwise @double {
 
 // One launched twice is counted twice. An element read twice in a kernel is moved once.
 // CHECK: @kernels mm 0 vec 48
-// BYTES: @kernels read 156 written 132
+// BYTES: @kernels bytes 288
 func.func @kernels(%x: tensor<3x5xf32>) -> tensor<3xf32> {
   %twice = nap.launch @double(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
   %again = nap.launch @double(%twice) : (tensor<3x5xf32>) -> tensor<3x5xf32>
@@ -29,7 +29,7 @@ func.func @kernels(%x: tensor<3x5xf32>) -> tensor<3xf32> {
 }
 
 // Rows that nobody asks for are not read; a row asked for twice is read once; a splat is no memory.
-// BYTES: @gathered read 52 written 60
+// BYTES: @gathered bytes 112
 func.func @gathered(%table: tensor<7x5xf32>) -> tensor<3x5xf32> {
   %ids = nap.constant dense<2> : tensor<3xi32>
   %more = nap.constant dense<[1, 2, 1]> : tensor<3xi32>

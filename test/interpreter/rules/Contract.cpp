@@ -134,6 +134,26 @@ static Tensor sumLetters(Machine &machine, const Tensor &x, StringRef from, Stri
   return result;
 }
 
+/// For every index over `letters`, in row-major order: what it adds to the number of an element of
+/// the tensor whose axes are `group`.
+static std::vector<int64_t> elementsAt(StringRef letters, StringRef group,
+                                       ArrayRef<int64_t> sizes) {
+  std::vector<int64_t> strides(128, 0), elements{0};
+  int64_t stride = 1;
+  for (char letter : llvm::reverse(group)) {
+    strides[letter] = stride;
+    stride *= sizes[letter];
+  }
+  for (char letter : letters) {
+    std::vector<int64_t> longer;
+    for (int64_t element : elements)
+      for (int64_t i = 0; i < sizes[letter]; ++i)
+        longer.push_back(element + i * strides[letter]);
+    elements = std::move(longer);
+  }
+  return elements;
+}
+
 /// Two operands: each element one chain of multiply-adds over the letters that the result lacks, in
 /// the order in which the first operand has them; no such letter: one product.
 static Tensor contract(Machine &machine, const nap::EinsumStep &step, const Tensor &lhs,
@@ -147,25 +167,16 @@ static Tensor contract(Machine &machine, const nap::EinsumStep &step, const Tens
   Type element = lhs.type.getElementType();
   Arithmetic math(machine, nap::accumulatorType(element));
   RankedTensorType type = lettersType(out, sizes, element);
-  RankedTensorType inner = lettersType(summed, sizes, element);
   std::vector<Number> values;
-  std::vector<int64_t> at(128);
-  auto elementOf = [&](const Tensor &x, StringRef letters) {
-    SmallVector<int64_t> index;
-    for (char letter : letters)
-      index.push_back(at[letter]);
-    return machine.read(x, flatten(index, x.type.getShape()));
-  };
-  for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    SmallVector<int64_t> outer = unflatten(i, type.getShape());
-    for (auto [place, letter] : llvm::enumerate(out))
-      at[letter] = outer[place];
+  std::vector<int64_t> leftOuter = elementsAt(out, left, sizes),
+                       rightOuter = elementsAt(out, right, sizes),
+                       leftInner = elementsAt(summed, left, sizes),
+                       rightInner = elementsAt(summed, right, sizes);
+  for (size_t i = 0; i < leftOuter.size(); ++i) {
     Number sum = math.constant(0);
-    for (int64_t k = 0; k < inner.getNumElements(); ++k) {
-      SmallVector<int64_t> index = unflatten(k, inner.getShape());
-      for (auto [place, letter] : llvm::enumerate(summed))
-        at[letter] = index[place];
-      Number a = elementOf(lhs, left), b = elementOf(rhs, right);
+    for (size_t k = 0; k < leftInner.size(); ++k) {
+      Number a = machine.read(lhs, leftOuter[i] + leftInner[k]);
+      Number b = machine.read(rhs, rightOuter[i] + rightInner[k]);
       sum = summed.empty() ? math.multiply(a, b) : math.multiplyAdd(a, b, sum);
     }
     values.push_back(isReal(element) ? Number{.real = roundTo(element, sum.real)} : sum);

@@ -1,4 +1,5 @@
-// nap-print-cost: a line a function, the sum of what its ops say they cost.
+// nap-print-cost: a line a function, the sum of what its ops say they cost; with --bytes, the sum of
+// the traffic that nap-annotate-cost wrote on them.
 #include "test/ir/programs/Modules.h"
 
 using namespace mlir;
@@ -20,16 +21,31 @@ static void addCost(Operation *op, nap::Cost &total) {
   });
 }
 
+/// The line of one function.
+static void printFunction(func::FuncOp function, bool bytes) {
+  std::string name = function.getName().str();
+  if (bytes) {
+    double total = 0;
+    for (Operation &op : function.getOps())
+      if (auto least = op.getAttrOfType<FloatAttr>("nap.bytes_min"))
+        total += least.getValueAsDouble();
+    fmt::print("@{} bytes {:.0f}\n", name, total);
+    return;
+  }
+  nap::Cost total;
+  addCost(function, total);
+  fmt::print("@{} mm {} vec {} trn {} cmp {} cvt {} integer {}\n", name, total.mm, total.vec,
+             total.trn, total.cmp, total.cvt, total.integer);
+}
+
 int main(int argc, char **argv) {
+  llvm::StringRef file = argc > 1 ? argv[argc - 1] : "-";
+  bool bytes = argc > 2 && llvm::StringRef(argv[1]) == "--bytes";
   MLIRContext context;
   context.loadDialect<nap::NapDialect, func::FuncDialect>();
-  return !nap::forEachModule(argc == 2 ? argv[1] : "-", context, [](ModuleOp module) {
-    for (auto function : module.getOps<func::FuncOp>()) {
-      nap::Cost total;
-      addCost(function, total);
-      fmt::print("@{} mm {} vec {} trn {} cmp {} cvt {} integer {}\n", function.getName().str(),
-                 total.mm, total.vec, total.trn, total.cmp, total.cvt, total.integer);
-    }
+  return !nap::forEachModule(file.str(), context, [&](ModuleOp module) {
+    for (auto function : module.getOps<func::FuncOp>())
+      printFunction(function, bytes);
     return true;
   });
 }
