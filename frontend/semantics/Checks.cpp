@@ -1,0 +1,111 @@
+//===- Checks.cpp - What a whole model must hold to -----------------------===//
+
+#include "frontend/semantics/Evaluator.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace napkin {
+
+using llvm::SmallVector;
+
+void Evaluator::compareReadings(const Reading &first, const Reading &second) {
+  for (const auto &[one, other] : {std::pair(&first, &second), std::pair(&second, &first)})
+    for (const std::string &name : one->order) {
+      if (other->declared.contains(name))
+        continue;
+      const ReadingEntry &entry = one->declared.find(name)->second;
+      bool isBuffer = entry.declaration->role == nap::Role::buffer;
+      report<Error::OneReading>(entry.userPlace, isBuffer ? "buffer" : "parameter", name,
+                                one->isTraining ? "training" : "evaluation",
+                                one->isTraining ? "evaluation" : "training");
+    }
+}
+
+/// The first parameter that a value depends on, by a walk over what it is made from.
+static Declaration *parameterBehind(mlir::Value value, const Body &body) {
+  SmallVector<mlir::Value> pending = {value};
+  llvm::DenseSet<mlir::Value> seen;
+  Declaration *first = nullptr;
+  while (!pending.empty()) {
+    mlir::Value next = pending.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (mlir::Operation *op = next.getDefiningOp()) {
+      pending.append(op->operand_begin(), op->operand_end());
+      continue;
+    }
+    Declaration *declaration = body.declarationOf(next);
+    if (declaration && declaration->role == nap::Role::parameter &&
+        (!first || declaration->order < first->order))
+      first = declaration;
+  }
+  return first;
+}
+
+void Evaluator::checkAverageCounts() {
+  for (const auto &[count, at] : averageCounts)
+    for (const Body *body : {&forward, &evaluate})
+      if (count.getParentBlock() == body->block.get())
+        if (Declaration *parameter = parameterBehind(count, *body)) {
+          // The place was made when the call was read: it is the user's already.
+          diagnostics.report<Error::CountDepends>(at, parameter->name);
+        }
+}
+
+/// The parameters that receive a gradient from the loss.
+static llvm::DenseSet<const Declaration *> reachedFrom(mlir::Value loss, const Body &body) {
+  llvm::DenseSet<const Declaration *> reached;
+  SmallVector<mlir::Value> pending = {loss};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!pending.empty()) {
+    mlir::Value next = pending.pop_back_val();
+    bool isFloat = llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(next.getType()));
+    if (!isFloat || !seen.insert(next).second)
+      continue;
+    mlir::Operation *op = next.getDefiningOp();
+    if (!op) {
+      if (const Declaration *declaration = body.declarationOf(next))
+        reached.insert(declaration);
+    } else if (auto average = llvm::dyn_cast<nap::AverageOp>(op)) {
+      pending.push_back(average.getTotal());
+    } else if (!llvm::isa<nap::StopGradientOp>(op)) {
+      pending.append(op->operand_begin(), op->operand_end());
+    }
+  }
+  return reached;
+}
+
+void Evaluator::checkReach() {
+  bool hasLoss = !forward.results.empty() && forward.results[0].label == "loss";
+  bool isTrained = false;
+  for (const Declaration &declaration : declarations)
+    isTrained |= declaration.isTrained;
+  if (!hasLoss) {
+    if (isTrained)
+      report<Error::NoLoss>(model->name.range, model->name.text);
+    return;
+  }
+  llvm::DenseSet<const Declaration *> reached = reachedFrom(forward.results[0].value, forward);
+  for (const Declaration &declaration : declarations)
+    if (declaration.isTrained && !reached.contains(&declaration))
+      diagnostics.report<Error::DoesNotReach>(declaration.userPlace, declaration.name);
+}
+
+void Evaluator::limitIds(mlir::Value ids, int64_t limit) {
+  // Through views and choices, back to an input.
+  while (mlir::Operation *op = ids.getDefiningOp()) {
+    if (llvm::isa<nap::SelectOp>(op))
+      ids = op->getOperand(1);
+    else if (llvm::isa<nap::ReshapeOp, nap::PermuteOp, nap::BroadcastOp, nap::SliceOp, nap::CastOp>(op))
+      ids = op->getOperand(0);
+    else
+      return;
+  }
+  Declaration *declaration = emitter.body->declarationOf(ids);
+  if (!declaration || declaration->role != nap::Role::input)
+    return;
+  declaration->idLimit =
+      declaration->idLimit ? std::min(declaration->idLimit, limit) : limit;
+}
+
+} // namespace napkin
