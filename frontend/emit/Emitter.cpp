@@ -17,7 +17,8 @@ static RankedTensorType tensorType(mlir::Value value) {
 }
 
 mlir::Value Body::read(Declaration &declaration, bool isGradient, mlir::Location loc) {
-  auto [entry, isNew] = numbers.insert({{&declaration, isGradient}, arguments.size()});
+  auto [entry, isNew] = numbers.insert(
+      {{&declaration, isGradient}, static_cast<unsigned>(arguments.size())});
   if (isNew) {
     arguments.push_back({&declaration, isGradient});
     block->addArgument(declaration.type, loc);

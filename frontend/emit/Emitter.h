@@ -129,7 +129,6 @@ public:
 private:
   const Source *lastSource = nullptr;
   uint32_t lastBegin = 0;
-  const std::string *lastInstance = nullptr;
   std::string lastInstanceText;
   mlir::LocationAttr lastLocation;
 };

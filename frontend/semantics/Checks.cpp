@@ -43,7 +43,7 @@ static Declaration *parameterBehind(mlir::Value value, const Body &body) {
 }
 
 void Evaluator::checkAverageCounts() {
-  for (const auto &[count, at] : averageCounts)
+  for (auto &[count, at] : averageCounts)
     for (const Body *body : {&forward, &evaluate})
       if (count.getParentBlock() == body->block.get())
         if (Declaration *parameter = parameterBehind(count, *body)) {

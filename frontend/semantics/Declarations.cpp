@@ -19,10 +19,7 @@ Declaration &Evaluator::declare(nap::Role role, std::string name, mlir::RankedTe
   if (auto known = byName.find(name); known != byName.end())
     return *known->second;
   unsigned order = declarations.size();
-  Declaration &declaration = declarations.emplace_back(Declaration{role, name, order, type});
-  declaration.axes = std::move(axes);
-  declaration.where = where;
-  declaration.userPlace = userPlace(where);
+  Declaration &declaration = declarations.emplace_back(Declaration{role, name, order, type, std::move(axes), where, userPlace(where)});
   byName[declaration.name] = &declaration;
   return declaration;
 }

@@ -179,8 +179,10 @@ Value Evaluator::readDeclared(const ReadingEntry &entry) {
 
 /// True if every tensor in a value is of this block.
 static bool isOf(const Value &value, const mlir::Block *block) {
-  if (const Tensor *tensor = value.tensor())
-    return tensor->value.getParentBlock() == block;
+  if (const Tensor *tensor = value.tensor()) {
+    mlir::Value inner = tensor->value;
+    return inner.getParentBlock() == block;
+  }
   const std::vector<Value> *list = value.list();
   return !list || std::all_of(list->begin(), list->end(),
                               [&](const Value &element) { return isOf(element, block); });

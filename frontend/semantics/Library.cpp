@@ -113,7 +113,7 @@ const Callable *Library::find(const LibraryFile &file, std::string_view name) co
 
 std::vector<std::string_view> Library::names(const LibraryFile &file) const {
   std::set<std::string_view> all;
-  for (const auto *table : {&file.own, &file.used, &preludeTable->own})
+  for (const auto *table : {&file.own, &file.used, &std::as_const(preludeTable->own)})
     for (const auto &[name, callable] : *table)
       all.insert(name);
   for (std::string_view name : primitiveNames())

@@ -224,7 +224,10 @@ void Evaluator::assign(const ast::Path &target, Value value) {
       variable == frame->variables.end() ? nullptr : variable->second.declaration;
   if (declared && declared->role == nap::Role::scalar)
     declared = nullptr;
-  if (declared && declared->role == nap::Role::state) {
+  // In an optimizer the weight and the states get their next versions.
+  bool isUpdated = declared && emitter.body == &update &&
+                   (declared->role == nap::Role::state || declared == optimized);
+  if (isUpdated) {
     bindState(variable->second, value, target.range);
     return;
   }

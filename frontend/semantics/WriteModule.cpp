@@ -44,7 +44,8 @@ static void writeFunction(mlir::ModuleOp module, Body &body, bool readsAverages,
     return;
   body.eraseDead();
   numberAverages(body);
-  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(body.block.get());
+  mlir::OpBuilder builder(module.getContext());
+  builder.setInsertionPointToEnd(body.block.get());
   SmallVector<mlir::Value> results;
   for (const BodyResult &result : body.results)
     results.push_back(result.value);
