@@ -60,6 +60,11 @@ static int64_t placesIndexed(Value value) {
       consider(placesIndexed(op->getResult(0)));
     if (auto kernel = dyn_cast<nap::KernelOp>(op))
       consider(placesIndexed(kernel.getBody().getArgument(use.getOperandNumber())));
+    if (auto launch = dyn_cast<nap::LaunchOp>(op)) {
+      auto definition =
+          SymbolTable::lookupNearestSymbolFrom<nap::KernelDefOp>(op, launch.getKernelAttr());
+      consider(placesIndexed(definition.getBody().getArgument(use.getOperandNumber())));
+    }
     if (auto embed = dyn_cast<nap::EmbedOp>(op); embed && isIds)
       consider(embed.getTable().getType().getDimSize(0));
     if (auto scatter = dyn_cast<nap::ScatterAddOp>(op); scatter && isIds)
