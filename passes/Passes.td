@@ -48,4 +48,17 @@ def OutlinePass : Pass<"nap-outline", "::mlir::ModuleOp"> {
   let description = [{ Exact. }];
 }
 
+def AnnotateCostPass : Pass<"nap-annotate-cost", "::mlir::ModuleOp"> {
+  let summary = "writes on every op or kernel what it costs, and on the module its model FLOPs";
+  let description = [{ Exact: only attributes are added. }];
+  let options = [Option<"moduleOnly", "module-only", "bool", "false",
+                        "write the module's model FLOPs alone">];
+}
+
+def ReportPass : Pass<"nap-report", "::mlir::ModuleOp"> {
+  let summary = "prints the ledger's row of the module as it stands, to standard error";
+  let description = [{ Exact: nothing changes. }];
+  let options = [Option<"device", "device", "std::string", "", "a device of the table, for times">];
+}
+
 #endif

@@ -17,6 +17,7 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createSimplifyPass());
   // Gradients, then the functions that the runtime calls.
   add(createAutodiffPass());
+  add(createAnnotateCostPass({.moduleOnly = true}));
   add(createSimplifyPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
@@ -24,6 +25,7 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createFormKernelsPass());
   add(createChooseSchedulesPass());
   add(createPlanMemoryPass());
+  add(createAnnotateCostPass());
   add(createOutlinePass());
 }
 

@@ -57,7 +57,7 @@ static bool isPointwise(Operation *op) {
              RandomUniformOp, RandomNormalOp, EmbedOp, TakeAlongOp, ConcatOp, PadOp, AverageOp>(op);
 }
 
-/// Whether `op` is what a kernel of class `kind` has one of.
+/// Whether `op` is what a kernel of class `kind` has one of (a reduction: one or more).
 static bool isMainOp(KernelClass kind, Operation *op) {
   switch (kind) {
   case KernelClass::pointwise:
@@ -90,7 +90,8 @@ static LogicalResult checkKernelBody(Operation *op, KernelClass kind, Block &bod
                                << inner.getName();
   }
   int64_t wanted = kind == KernelClass::pointwise ? 0 : 1;
-  if (mains != wanted)
+  bool areMore = kind == KernelClass::reduction && mains > wanted;
+  if (mains != wanted && !areMore)
     return op->emitOpError() << "a " << stringifyKernelClass(kind) << " kernel has " << mains
                              << " ops of its class, wanted " << wanted;
   if (kind != KernelClass::pointwise)

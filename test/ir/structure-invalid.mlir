@@ -108,13 +108,13 @@ func.func @shapes(%x: tensor<3xf32>, %z: tensor<4xf32>) {
 // -----
 
 // nap.kernel C3
-func.func @twoReductions(%x: tensor<3x5xf32>) {
-  // expected-error@+1 {{a reduction kernel has 2 ops of its class, wanted 1}}
-  %y = nap.kernel reduction "k"(%x) : (tensor<3x5xf32>) -> tensor<f32> {
+func.func @twoCumulativeSums(%x: tensor<3x5xf32>) {
+  // expected-error@+1 {{a row kernel has 2 ops of its class, wanted 1}}
+  %y = nap.kernel row "k"(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32> {
   ^bb0(%a: tensor<3x5xf32>):
-    %b = nap.reduce sum %a [0] : tensor<3x5xf32> -> tensor<5xf32>
-    %c = nap.reduce sum %b [0] : tensor<5xf32> -> tensor<f32>
-    nap.yield %c : tensor<f32>
+    %b = nap.cumsum %a axis 0 : tensor<3x5xf32>
+    %c = nap.cumsum %b axis 1 : tensor<3x5xf32>
+    nap.yield %c : tensor<3x5xf32>
   }
   return
 }

@@ -51,21 +51,22 @@ func.func @classes(%x: tensor<3x5xf32>, %y: tensor<7x5xf32>, %ids: tensor<3xi32>
 
 // -----
 
-// A split of an axis has constant strides; merging axes that do not lie together wants a copy.
+// A split of an axis has constant strides; merging axes that do not lie together has none, and a
+// contraction wants them: a copy.
 // CHECK-LABEL: func.func @merge_wants_copy
 // CHECK: nap.kernel pointwise "exp"
 // CHECK: %[[COPY:.+]] = nap.kernel pointwise "copy"
 // CHECK: nap.permute
 // CHECK-NEXT: nap.yield
-// CHECK: nap.kernel pointwise "neg"(%[[COPY]])
+// CHECK: nap.kernel contraction "matmul"(%[[COPY]],
 // CHECK: nap.reshape
-func.func @merge_wants_copy(%x: tensor<2x15xf32>) -> tensor<6x5xf32> {
+func.func @merge_wants_copy(%x: tensor<2x15xf32>, %w: tensor<5x7xf32>) -> tensor<6x7xf32> {
   %0 = nap.exp %x : tensor<2x15xf32>
   %1 = nap.reshape %0 : tensor<2x15xf32> -> tensor<2x3x5xf32>
   %2 = nap.permute %1 [1, 0, 2] : tensor<2x3x5xf32> -> tensor<3x2x5xf32>
   %3 = nap.reshape %2 : tensor<3x2x5xf32> -> tensor<6x5xf32>
-  %4 = nap.neg %3 : tensor<6x5xf32>
-  return %4 : tensor<6x5xf32>
+  %4 = nap.einsum "ij,jk->ik" %3, %w : (tensor<6x5xf32>, tensor<5x7xf32>) -> tensor<6x7xf32>
+  return %4 : tensor<6x7xf32>
 }
 
 // -----
@@ -73,13 +74,13 @@ func.func @merge_wants_copy(%x: tensor<2x15xf32>) -> tensor<6x5xf32> {
 // Splits, and merges of axes that lie together in another order, want none.
 // CHECK-LABEL: func.func @split_wants_none
 // CHECK-NOT: "copy"
-// CHECK: nap.kernel pointwise "neg"
-func.func @split_wants_none(%x: tensor<4x15xf32>) -> tensor<15x4xf32> {
+// CHECK: nap.kernel contraction "matmul"
+func.func @split_wants_none(%x: tensor<4x15xf32>, %w: tensor<4x7xf32>) -> tensor<15x7xf32> {
   %0 = nap.reshape %x : tensor<4x15xf32> -> tensor<4x3x5xf32>
   %1 = nap.permute %0 [1, 2, 0] : tensor<4x3x5xf32> -> tensor<3x5x4xf32>
   %2 = nap.reshape %1 : tensor<3x5x4xf32> -> tensor<15x4xf32>
-  %3 = nap.neg %2 : tensor<15x4xf32>
-  return %3 : tensor<15x4xf32>
+  %3 = nap.einsum "ij,jk->ik" %2, %w : (tensor<15x4xf32>, tensor<4x7xf32>) -> tensor<15x7xf32>
+  return %3 : tensor<15x7xf32>
 }
 
 // -----

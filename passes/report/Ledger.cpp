@@ -1,0 +1,262 @@
+// Measures a module after a pass.
+#include "passes/Report.h"
+
+#include "passes/MemoryModel.h"
+#include "passes/kernels/Emit.h"
+#include "passes/report/Costs.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace nap;
+
+std::vector<std::pair<Operation *, int64_t>> nap::stepFunctions(ModuleOp module) {
+  int64_t micro = 1;
+  if (auto accumulate = module->getAttrOfType<IntegerAttr>("nap.accumulate"))
+    micro = accumulate.getInt();
+  std::vector<std::pair<Operation *, int64_t>> result;
+  auto add = [&](StringRef name, int64_t times) {
+    auto func = module.lookupSymbol<func::FuncOp>(name);
+    if (func && times > 0 && !func.isExternal())
+      result.push_back({func, times});
+    return bool(func);
+  };
+  if (add("step", 1))
+    return result;
+  if (add("micro_first", 1)) {
+    add("counts", micro);
+    add("micro_next", micro - 1);
+  } else if (!add("micro_step", micro)) {
+    add("forward", micro);
+  }
+  add("update", 1);
+  return result;
+}
+
+StepTotals nap::stepTotals(ModuleOp module) {
+  SymbolTable symbols(module);
+  StepTotals totals;
+  for (auto [func, times] : stepFunctions(module))
+    for (Operation &op : cast<func::FuncOp>(func).getOps()) {
+      if (op.hasTrait<OpTrait::IsTerminator>())
+        continue;
+      ++totals.ops;
+      for (int64_t k = 0; k < times; ++k)
+        addCost(totals.cost, costOf(&op, symbols));
+      totals.leastBytes += leastBytes(&op, symbols) * times;
+    }
+  return totals;
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Memory
+//===------------------------------------------------------------------------------------------===//
+
+namespace {
+/// The tensors of a function at any stage: arguments aside, what each op that computes stores.
+struct Tensors {
+  planning::Timeline timeline;
+  std::vector<Operation *> ops;
+  std::vector<Value> values;
+  /// The step after which the loss is known, or the end.
+  int64_t lossStep = 0;
+};
+} // namespace
+
+/// What a value is a view of.
+static Value rootOf(Value value) {
+  while (value.getDefiningOp() && isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+/// Numbers the transient tensors of a function. New versions of declared tensors take no bytes: they
+/// are written where the old ones lie.
+static Tensors tensorsOf(func::FuncOp func) {
+  Tensors tensors;
+  DenseMap<Value, int64_t> numbers;
+  Block &block = func.getBody().front();
+  for (Operation &op : block.without_terminator()) {
+    if (isFree(&op))
+      continue;
+    planning::Step step;
+    for (Value operand : op.getOperands())
+      if (auto found = numbers.find(rootOf(operand)); found != numbers.end())
+        step.reads.push_back(found->second);
+    for (Value result : op.getResults()) {
+      int64_t number = numbers.try_emplace(result, tensors.values.size()).first->second;
+      step.writes.push_back(number);
+      tensors.values.push_back(result);
+      tensors.timeline.sizes.push_back(bytesOf(result.getType()));
+    }
+    tensors.ops.push_back(&op);
+    tensors.timeline.steps.push_back(std::move(step));
+  }
+  tensors.lossStep = int64_t(tensors.ops.size());
+  for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+    auto found = numbers.find(rootOf(operand.get()));
+    if (found == numbers.end())
+      continue;
+    unsigned result = operand.getOperandNumber();
+    if (func.getResultAttr(result, kUpdatesAttr) || func.getResultAttr(result, kGradientOfAttr))
+      tensors.timeline.sizes[found->second] = 0;
+    else
+      tensors.timeline.kept.push_back(found->second);
+    auto name = func.getResultAttrOfType<StringAttr>(result, kResultAttr);
+    if (name && name.getValue() == "loss")
+      for (auto [number, step] : llvm::enumerate(tensors.timeline.steps))
+        if (llvm::is_contained(step.writes, found->second))
+          tensors.lossStep = int64_t(number) + 1;
+  }
+  return tensors;
+}
+
+/// "add.h.0.mlp 4x64x256xf32": what made a tensor, and its type.
+static std::string describe(Value value) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  Operation *op = value.getDefiningOp();
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    out << kernel.getName();
+  else if (auto launch = dyn_cast<LaunchOp>(op))
+    out << launch.getKernel();
+  else
+    out << op->getName().stripDialect();
+  auto type = cast<RankedTensorType>(value.getType());
+  out << ' ';
+  for (int64_t size : type.getShape())
+    out << size << 'x';
+  out << type.getElementType();
+  return text;
+}
+
+/// Declared bytes by role.
+static void addDeclarations(MemoryByClass &memory, ModuleOp module) {
+  for (auto declare : module.getOps<DeclareOp>()) {
+    int64_t bytes = bytesOf(declare.getTensorType());
+    switch (declare.getRole()) {
+    case Role::parameter:
+      memory.parameters += bytes;
+      break;
+    case Role::buffer:
+      memory.buffers += bytes;
+      break;
+    case Role::state:
+      memory.states += bytes;
+      break;
+    case Role::gradient:
+      memory.gradients += bytes;
+      break;
+    case Role::input:
+    case Role::scalar:
+    case Role::random:
+      memory.inputs += bytes;
+      break;
+    }
+  }
+}
+
+/// Ends the life of each tensor whose place, by the memory plan, the result of its last reader takes.
+static void endAtTakeover(const Tensors &tensors, std::vector<planning::Interval> &lives) {
+  auto placeOf = [&](int64_t tensor) -> int64_t {
+    auto result = cast<OpResult>(tensors.values[tensor]);
+    auto offsets = result.getOwner()->getAttrOfType<DenseI64ArrayAttr>("nap.offsets");
+    return offsets ? offsets[result.getResultNumber()] : -1;
+  };
+  for (auto [number, step] : llvm::enumerate(tensors.timeline.steps))
+    for (int64_t read : step.reads)
+      for (int64_t write : step.writes)
+        if (placeOf(read) >= 0 && placeOf(read) == placeOf(write))
+          lives[read].upper = std::min(lives[read].upper, int64_t(number));
+}
+
+/// Finds the peak over the step's functions and what is live there.
+static void measureMemory(LedgerRow &row, ModuleOp module) {
+  addDeclarations(row.memory, module);
+  int64_t most = -1;
+  for (auto [func, times] : stepFunctions(module)) {
+    Tensors tensors = tensorsOf(cast<func::FuncOp>(func));
+    auto lives = planning::lifetimes(tensors.timeline);
+    endAtTakeover(tensors, lives);
+    int64_t steps = int64_t(tensors.ops.size());
+    std::vector<int64_t> load(steps + 2);
+    for (const planning::Interval &life : lives) {
+      load[life.lower] += life.size;
+      load[std::max(life.upper, life.lower)] -= life.size;
+    }
+    for (int64_t step = 1; step <= steps; ++step)
+      load[step] += load[step - 1];
+    auto isSaved = [&](const planning::Interval &life) {
+      return life.lower < tensors.lossStep && life.upper > tensors.lossStep;
+    };
+    int64_t saved = 0;
+    for (auto [tensor, life] : llvm::enumerate(lives))
+      if (isSaved(life) && !llvm::is_contained(tensors.timeline.kept, int64_t(tensor)))
+        saved += life.size;
+    row.savedAtLoss = std::max(row.savedAtLoss, saved);
+    auto peak = steps ? std::max_element(load.begin(), load.begin() + steps) : load.begin();
+    if (*peak <= most)
+      continue;
+    most = *peak;
+    int64_t at = peak - load.begin();
+    row.peakAt = steps ? describe(tensors.values[tensors.timeline.steps[at].writes.front()]) : "";
+    row.memory.saved = row.memory.temporary = 0;
+    row.live.clear();
+    for (auto [tensor, life] : llvm::enumerate(lives)) {
+      if (life.lower > at || life.upper <= at || life.size == 0)
+        continue;
+      (isSaved(life) ? row.memory.saved : row.memory.temporary) += life.size;
+      row.live.push_back({describe(tensors.values[tensor]), life.size});
+    }
+    llvm::sort(row.live, [](const LiveTensor &a, const LiveTensor &b) {
+      return std::tie(b.bytes, a.name) < std::tie(a.bytes, b.name);
+    });
+  }
+  auto arena = module->getAttrOfType<IntegerAttr>("nap.arena_bytes");
+  if (!arena)
+    return;
+  row.isPlanned = true;
+  row.memory.padding = arena.getInt() - row.memory.total();
+}
+
+void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
+  // What only counts changes nothing.
+  if (pass == "nap-annotate-cost" || pass == "nap-report")
+    return;
+  LedgerRow row;
+  row.pass = pass.str();
+  row.totals = stepTotals(module);
+  if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
+    row.modelFlops = Count(flops.getValueAsDouble());
+  measureMemory(row, module);
+  SymbolTable symbols(module);
+  llvm::MapVector<StringAttr, OpGroup> groups;
+  for (auto [func, times] : stepFunctions(module))
+    for (Operation &op : cast<func::FuncOp>(func).getOps()) {
+      StringAttr name;
+      if (auto kernel = dyn_cast<KernelOp>(op))
+        name = kernel.getNameAttr();
+      else if (auto launch = dyn_cast<LaunchOp>(op))
+        name = launch.getKernelAttr().getAttr();
+      else if (!isFree(&op) && !op.hasTrait<OpTrait::IsTerminator>())
+        name = StringAttr::get(module.getContext(), op.getName().stripDialect());
+      if (!name)
+        continue;
+      OpGroup &group = groups[name];
+      group.name = name.str();
+      group.count += times;
+      for (int64_t k = 0; k < times; ++k)
+        addCost(group.cost, costOf(&op, symbols));
+      group.leastBytes += leastBytes(&op, symbols) * times;
+    }
+  for (auto &[name, group] : groups)
+    row.groups.push_back(std::move(group));
+  module.walk([&](Operation *op) {
+    if (auto schedule = op->getAttrOfType<DictionaryAttr>("nap.schedule"))
+      if (auto scratch = schedule.getAs<IntegerAttr>("scratch"))
+        row.scratch = std::max(row.scratch, scratch.getInt());
+  });
+  if (auto name = module->getAttrOfType<StringAttr>("nap.model"))
+    ledger.model = name.str();
+  ledger.rows.push_back(std::move(row));
+}

@@ -1,0 +1,31 @@
+// The pass nap-report.
+//
+// Prints the ledger's row of the module as it stands, and its memory and largest ops, to standard
+// error: what `napkin report` prints after the last pass. Changes nothing.
+#include "passes/Passes.h"
+#include "passes/Report.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace nap {
+#define GEN_PASS_DEF_REPORTPASS
+#include "passes/Passes.h.inc"
+} // namespace nap
+
+namespace {
+struct ReportPass : nap::impl::ReportPassBase<ReportPass> {
+  using ReportPassBase::ReportPassBase;
+
+  void runOnOperation() override {
+    const nap::Device *known = nap::findDevice(device);
+    if (!device.empty() && !known) {
+      getOperation().emitError("unknown device '") << device << "'";
+      return signalPassFailure();
+    }
+    nap::Ledger ledger;
+    nap::recordPass(ledger, "now", getOperation());
+    nap::printLedger(ledger, known, llvm::errs());
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,150 @@
+// RUN: napkin-opt %s -split-input-file --nap-form-kernels | FileCheck %s
+
+// A chain is one kernel.
+// CHECK-LABEL: func.func @chain
+// CHECK-COUNT-1: nap.kernel
+// CHECK-NOT: nap.kernel
+// CHECK: return
+func.func @chain(%x: tensor<64x64xf32>, %b: tensor<64xf32>) -> tensor<64x64xf32> {
+  %0 = nap.broadcast %b [1] : tensor<64xf32> -> tensor<64x64xf32>
+  %1 = nap.add %x, %0 : tensor<64x64xf32>
+  %2 = nap.tanh %1 : tensor<64x64xf32>
+  %3 = nap.mul %2, %1 : tensor<64x64xf32>
+  return %3 : tensor<64x64xf32>
+}
+
+// -----
+
+// A value between two kernels that depend on each other joins neither in a circle: the sum is stored, the
+// contraction reads it, and the last sum reads both.
+// CHECK-LABEL: func.func @no_circle
+// CHECK: %[[S:.+]] = nap.kernel pointwise "add"
+// CHECK: %[[M:.+]] = nap.kernel contraction "matmul"(%[[S]],
+// CHECK: nap.kernel pointwise "add"(%[[S]], %[[M]])
+func.func @no_circle(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = nap.add %x, %y : tensor<64x64xf32>
+  %1 = nap.einsum "ij,jk->ik" %0, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = nap.add %0, %1 : tensor<64x64xf32>
+  return %2 : tensor<64x64xf32>
+}
+
+// -----
+
+// What two kernels need and reads little is computed in both; here the sums and the quotient need exp(x),
+// and the sums are needed along the other axis, so they are stored.
+// CHECK-LABEL: func.func @computed_again
+// CHECK: %[[S:.+]] = nap.kernel reduction "exp_sum"(%[[X:.+]]) :
+// CHECK: nap.exp
+// CHECK: nap.kernel pointwise "exp_div"(%[[X]], %[[S]])
+// CHECK: nap.exp
+func.func @computed_again(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = nap.exp %x : tensor<64x64xf32>
+  %1 = nap.reduce sum %0 [0] : tensor<64x64xf32> -> tensor<64xf32>
+  %2 = nap.broadcast %1 [1] : tensor<64xf32> -> tensor<64x64xf32>
+  %3 = nap.div %0, %2 : tensor<64x64xf32>
+  return %3 : tensor<64x64xf32>
+}
+
+// -----
+
+// A softmax over rows that nothing else looks into is one kernel.
+// CHECK-LABEL: func.func @row_softmax
+// CHECK-COUNT-1: nap.kernel reduction
+// CHECK-NOT: nap.kernel
+// CHECK: return
+func.func @row_softmax(%x: tensor<256x64xf32>) -> tensor<256x64xf32> {
+  %0 = nap.reduce max %x [1] : tensor<256x64xf32> -> tensor<256xf32>
+  %1 = nap.broadcast %0 [0] : tensor<256xf32> -> tensor<256x64xf32>
+  %2 = nap.sub %x, %1 : tensor<256x64xf32>
+  %3 = nap.exp %2 : tensor<256x64xf32>
+  %4 = nap.reduce sum %3 [1] : tensor<256x64xf32> -> tensor<256xf32>
+  %5 = nap.broadcast %4 [0] : tensor<256xf32> -> tensor<256x64xf32>
+  %6 = nap.div %3, %5 : tensor<256x64xf32>
+  return %6 : tensor<256x64xf32>
+}
+
+// -----
+
+// An update of one parameter and its state is one kernel of several results.
+// CHECK-LABEL: func.func @update
+// CHECK-COUNT-1: nap.kernel pointwise
+// CHECK-NOT: nap.kernel
+// CHECK: return %{{.+}}#{{.}}, %{{.+}}#{{.}}
+nap.declare parameter @w : tensor<64x64xf32>
+nap.declare state @"w#m" of @w : tensor<64x64xf32>
+nap.declare gradient @"w#g" of @w : tensor<64x64xf32>
+func.func @update(%w: tensor<64x64xf32> {nap.of = @w}, %m: tensor<64x64xf32> {nap.of = @"w#m"},
+                  %g: tensor<64x64xf32> {nap.of = @"w#g"})
+    -> (tensor<64x64xf32> {nap.updates = @w}, tensor<64x64xf32> {nap.updates = @"w#m"}) {
+  %c = nap.constant dense<0.9> : tensor<64x64xf32>
+  %0 = nap.mul %m, %c : tensor<64x64xf32>
+  %1 = nap.add %0, %g : tensor<64x64xf32>
+  %2 = nap.sub %w, %1 : tensor<64x64xf32>
+  return %2, %1 : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// Only the elements that a gather picks are computed: the logarithms are never stored.
+// CHECK-LABEL: func.func @gather_through
+// CHECK-COUNT-1: nap.kernel pointwise
+// CHECK-NOT: nap.kernel
+// CHECK: return
+func.func @gather_through(%x: tensor<64x999xf32>, %ids: tensor<64xi32>) -> tensor<64xf32> {
+  %0 = nap.log %x : tensor<64x999xf32>
+  %1 = nap.take_along %0, %ids : tensor<64x999xf32>, tensor<64xi32> -> tensor<64xf32>
+  return %1 : tensor<64xf32>
+}
+
+// -----
+
+// A mask that reads nothing is computed where it is needed.
+// CHECK-LABEL: func.func @mask
+// CHECK-COUNT-2: nap.iota
+// CHECK: nap.compare
+// CHECK-COUNT-1: nap.select
+// CHECK-NOT: nap.kernel
+// CHECK: return
+func.func @mask(%x: tensor<8x32x32xf32>) -> tensor<8x32x32xf32> {
+  %i = nap.iota : tensor<32xi32>
+  %r = nap.broadcast %i [0] : tensor<32xi32> -> tensor<32x32xi32>
+  %j = nap.iota : tensor<32xi32>
+  %c = nap.broadcast %j [1] : tensor<32xi32> -> tensor<32x32xi32>
+  %p = nap.compare ge %r, %c : tensor<32x32xi32> -> tensor<32x32xi1>
+  %m = nap.broadcast %p [1, 2] : tensor<32x32xi1> -> tensor<8x32x32xi1>
+  %z = nap.constant dense<0.0> : tensor<8x32x32xf32>
+  %y = nap.select %m, %x, %z : tensor<8x32x32xi1>, tensor<8x32x32xf32>
+  return %y : tensor<8x32x32xf32>
+}
+
+// -----
+
+// A sum of very many elements to one goes block by block first, as the order of sums says; the last
+// block is filled with zeros, which add nothing.
+// CHECK-LABEL: func.func @long_sum
+// CHECK: nap.kernel reduction
+// CHECK: nap.mul
+// CHECK: nap.pad {{.+}} low [0, 0] high [0, 2116] inner [0, 0] with 0.0
+// CHECK: nap.reduce sum {{.+}} [2] : tensor<1x10x4096xf32> -> tensor<1x10xf32>
+// CHECK: nap.kernel reduction
+// CHECK: nap.reduce sum {{.+}} [1] : tensor<1x10xf32> -> tensor<1xf32>
+func.func @long_sum(%x: tensor<1000x39xf32>) -> tensor<f32> {
+  %y = nap.slice %x [0, 0] step [1, 1] : tensor<1000x39xf32> -> tensor<996x39xf32>
+  %s = nap.mul %y, %y : tensor<996x39xf32>
+  %0 = nap.reduce sum %s [0, 1] : tensor<996x39xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// A row's sum that a sum over the rows needs again and again is stored.
+// CHECK-LABEL: func.func @not_again_and_again
+// CHECK: %[[R:.+]] = nap.kernel reduction "sum"
+// CHECK: nap.kernel reduction "mul_sum"(%[[R]], %{{.+}})
+func.func @not_again_and_again(%x: tensor<64x64xf32>) -> tensor<64xf32> {
+  %0 = nap.reduce sum %x [1] : tensor<64x64xf32> -> tensor<64xf32>
+  %1 = nap.broadcast %0 [0] : tensor<64xf32> -> tensor<64x64xf32>
+  %2 = nap.mul %x, %1 : tensor<64x64xf32>
+  %3 = nap.reduce sum %2 [0] : tensor<64x64xf32> -> tensor<64xf32>
+  return %3 : tensor<64xf32>
+}
