@@ -10,6 +10,7 @@
 #include "codegen/LowerKernels.h"
 #include "codegen/Passes.h"
 #include "codegen/contraction/LowerContraction.h"
+#include "codegen/math/Expand.h"
 #include "codegen/skeletons/Skeletons.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -54,6 +55,21 @@ static bool lowerAsContraction(KernelFunction kernel) {
   return form.has_value();
 }
 
+/// Writes the code, by the skeleton of the kernel's class and op.
+static LogicalResult fillFunction(KernelFunction kernel) {
+  if (kernel.def.getKernelClass() == KernelClass::contraction && lowerAsContraction(kernel))
+    return success();
+  for (Operation &op : kernel.region()) {
+    if (auto scatter = dyn_cast<ScatterAddOp>(op))
+      return lowerScatterAdd(kernel, scatter);
+    if (auto cumsum = dyn_cast<CumsumOp>(op))
+      return lowerCumsum(kernel, cumsum);
+    if (auto topK = dyn_cast<TopKOp>(op))
+      return lowerTopK(kernel, topK);
+  }
+  return lowerPointwise(kernel);
+}
+
 LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   KernelFunction kernel{def, {}};
@@ -69,17 +85,10 @@ LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
   builder.setInsertionPointToStart(kernel.func.addEntryBlock());
   func::ReturnOp::create(builder, def.getLoc());
 
-  if (def.getKernelClass() == KernelClass::contraction && lowerAsContraction(kernel))
-    return success();
-  for (Operation &op : kernel.region()) {
-    if (auto scatter = dyn_cast<ScatterAddOp>(op))
-      return lowerScatterAdd(kernel, scatter);
-    if (auto cumsum = dyn_cast<CumsumOp>(op))
-      return lowerCumsum(kernel, cumsum);
-    if (auto topK = dyn_cast<TopKOp>(op))
-      return lowerTopK(kernel, topK);
-  }
-  return lowerPointwise(kernel);
+  if (failed(fillFunction(kernel)))
+    return failure();
+  expandMath(kernel.func);
+  return success();
 }
 
 void nap::registerLoweredDialects(DialectRegistry &registry) {

@@ -234,6 +234,8 @@ nap::compileObjects(ModuleOp converted, const TargetMachineOptions &options,
     OpBuilder builder(converted.getContext());
     auto module = ModuleOp::create(builder, converted.getLoc());
     builder.setInsertionPointToEnd(module.getBody());
+    for (auto list : converted.getOps<LLVM::GlobalOp>())
+      builder.clone(*list);
     for (auto function : converted.getOps<LLVM::LLVMFuncOp>())
       if (function.isExternal())
         builder.clone(*function);

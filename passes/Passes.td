@@ -22,6 +22,11 @@ def AssembleStepPass : Pass<"nap-assemble-step", "::mlir::ModuleOp"> {
   let summary = "makes the functions that the runtime calls from @micro_step and @update";
 }
 
+def SplitReductionsPass : Pass<"nap-split-reductions", "::mlir::ModuleOp"> {
+  let summary = "large sums to few elements as sums of blocks, then of the blocks' results";
+  let description = [{ Exact: the blocks are those of the order of sums. }];
+}
+
 def FormKernelsPass : Pass<"nap-form-kernels", "::mlir::ModuleOp"> {
   let summary = "leaves only kernels: regions of the graph that become one launch each";
   let description = [{ Exact: an op has the same bits in any kernel. }];

@@ -21,6 +21,8 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createSimplifyPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
+  // Large sums in parts that workers can share.
+  add(createSplitReductionsPass());
   // Kernels, how they are cut, their tensors' places, and one definition for equal ones.
   add(createFormKernelsPass());
   add(createChooseSchedulesPass());

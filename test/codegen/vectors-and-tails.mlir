@@ -22,7 +22,7 @@ nap.kernel_def pointwise @bias attributes {nap.schedule = {tasks = 4, scratch = 
 // What does not depend on the element stands outside the loop; one loop over all axes.
 // CHECK-LABEL: func.func @scaled
 // CHECK: memref.load
-// CHECK: math.exp {{.*}} : f32
+// CHECK: math.fma {{.*}} : f32
 // CHECK: scf.for
 // CHECK-NOT: scf.for
 // CHECK: arith.mulf {{.*}} : vector<16xf32>

@@ -1,0 +1,288 @@
+// run-kernel: executes kernel definitions as machine code and by the interpreter, and compares.
+#include "codegen/Jit.h"
+#include "codegen/LowerKernels.h"
+#include "codegen/Object.h"
+#include "passes/Passes.h"
+#include "test/interpreter/Inputs.h"
+#include "test/interpreter/Interpreter.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace nap;
+using namespace nap::interpreter;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> file(cl::Positional, cl::desc("<module of kernel_defs>"), cl::Required);
+static cl::opt<int64_t> minTasks("min-tasks", cl::desc("tasks at least"), cl::init(5));
+static cl::opt<double> ulps("ulp", cl::desc("units in the last place that f32 may differ; 0: equal bits"),
+                            cl::init(0));
+static cl::opt<bool> samples("samples",
+                             cl::desc("f32 arguments run through all bit patterns, evenly"));
+static cl::opt<bool> timing("time", cl::desc("print the time of one call, in microseconds"));
+static cl::opt<bool> print("print-code", cl::desc("print the LLVM IR"));
+static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH of float arguments"));
+
+/// Bytes after a result that must stay as they were.
+static constexpr size_t kGuardBytes = 256;
+static constexpr std::byte kGuard{0xA5};
+
+/// The bytes of a tensor of this type.
+static size_t bytesOf(RankedTensorType type) {
+  unsigned bits = type.getElementTypeBitWidth();
+  return type.getNumElements() * (bits == 1 ? 1 : bits / 8);
+}
+
+/// Aligned memory with a guard behind it.
+struct Memory {
+  std::byte *data;
+  size_t bytes;
+
+  explicit Memory(size_t bytes) : bytes(bytes) {
+    size_t whole = (bytes + kGuardBytes + 255) / 256 * 256;
+    data = static_cast<std::byte *>(std::aligned_alloc(256, whole));
+    std::fill_n(data, whole, kGuard);
+  }
+  bool guardHolds() const {
+    return std::all_of(data + bytes, data + bytes + kGuardBytes,
+                       [](std::byte b) { return b == kGuard; });
+  }
+};
+
+/// The tensor's elements as the kernel has them in memory.
+static Memory memoryOf(const Tensor &tensor) {
+  Memory memory(bytesOf(tensor.type));
+  Type element = tensor.type.getElementType();
+  auto put = [&](auto value, int64_t i) {
+    std::memcpy(memory.data + i * sizeof(value), &value, sizeof(value));
+  };
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    Number number = tensor.at(i);
+    if (element.isF32())
+      put(static_cast<float>(number.real), i);
+    else if (element.isF64())
+      put(number.real, i);
+    else if (element.isInteger(32))
+      put(static_cast<int32_t>(number.whole), i);
+    else if (element.isInteger(64))
+      put(number.whole, i);
+    else
+      put(static_cast<uint8_t>(number.whole), i);
+  }
+  return memory;
+}
+
+/// Floats in the order of their values, as integers.
+static int64_t ordered(float value) {
+  int32_t bits = std::bit_cast<int32_t>(value);
+  return bits < 0 ? int64_t(INT32_MIN) - bits : bits;
+}
+
+/// Whether element i in memory is what the interpreter says; `worst` collects distances.
+static bool agrees(const Tensor &wanted, const Memory &found, int64_t i, double &worst) {
+  Number number = wanted.at(i);
+  Type element = wanted.type.getElementType();
+  auto get = [&]<typename T>(T value) {
+    std::memcpy(&value, found.data + i * sizeof(T), sizeof(T));
+    return value;
+  };
+  if (element.isF32()) {
+    float x = static_cast<float>(number.real), y = get(float());
+    if (std::isnan(x) || std::isnan(y))
+      return std::isnan(x) && std::isnan(y);
+    double distance = std::abs(ordered(x) - ordered(y));
+    worst = std::max(worst, distance);
+    return ulps == 0 ? std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y) : distance <= ulps;
+  }
+  if (element.isF64()) {
+    double y = get(double());
+    return (std::isnan(number.real) && std::isnan(y)) ||
+           std::bit_cast<uint64_t>(number.real) == std::bit_cast<uint64_t>(y) ||
+           (ulps > 0 && std::abs(number.real - y) <= ulps * 0x1p-52 * std::abs(y));
+  }
+  if (element.isInteger(32))
+    return number.whole == get(int32_t());
+  if (element.isInteger(64))
+    return number.whole == get(int64_t());
+  return number.whole == get(uint8_t());
+}
+
+/// A function of the kernel's graph.
+static func::FuncOp functionOf(KernelDefOp def) {
+  OpBuilder builder(def);
+  Block &region = def.getBody().front();
+  Operation *yield = region.getTerminator();
+  auto type = builder.getFunctionType(region.getArgumentTypes(), yield->getOperandTypes());
+  auto function =
+      func::FuncOp::create(builder, def.getLoc(), ("graph." + def.getSymName()).str(), type);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping mapping;
+  mapping.map(region.getArguments(), function.getArguments());
+  for (Operation &op : region.without_terminator())
+    builder.clone(op, mapping);
+  SmallVector<Value> results;
+  for (Value value : yield->getOperands())
+    results.push_back(mapping.lookup(value));
+  func::ReturnOp::create(builder, def.getLoc(), results);
+  return function;
+}
+
+/// f32 arguments become evenly spaced bit patterns; the second one is shuffled against the first.
+static void takeSamples(std::vector<Tensor> &arguments) {
+  for (auto [number, tensor] : llvm::enumerate(arguments)) {
+    if (!tensor.type.getElementType().isF32())
+      continue;
+    uint64_t n = tensor.size(), step = (uint64_t(1) << 32) / n;
+    for (uint64_t i = 0; i < n; ++i) {
+      uint32_t bits = static_cast<uint32_t>(i * step + (i * 2654435761u) % step);
+      if (number == 1)
+        bits = static_cast<uint32_t>(bits * 2654435769u);
+      tensor.storage->values[tensor.place(i)].real = std::bit_cast<float>(bits);
+    }
+  }
+}
+
+static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::KernelFunction code) {
+  InputOptions options;
+  for (const std::string &text : ranges) {
+    auto [low, high] = StringRef(text).split(':');
+    low.getAsDouble(options.range.first);
+    high.getAsDouble(options.range.second);
+  }
+  auto arguments = makeArguments(graph, options);
+  if (failed(arguments))
+    return false;
+  if (samples)
+    takeSamples(*arguments);
+  Machine machine;
+  Results wanted = execute(machine, graph, *arguments);
+  if (failed(wanted))
+    return false;
+
+  std::string name = def.getSymName().str();
+  auto schedule = def->getAttrOfType<DictionaryAttr>("nap.schedule");
+  int64_t tasks = schedule.getAs<IntegerAttr>("tasks").getInt();
+  Memory scratch(schedule.getAs<IntegerAttr>("scratch").getInt() + 256);
+  std::vector<std::byte *> operands;
+  for (const Tensor &tensor : *arguments)
+    operands.push_back(memoryOf(tensor).data);
+  std::vector<Memory> whole, parts;
+  for (const Tensor &tensor : *wanted) {
+    whole.push_back(Memory(bytesOf(tensor.type)));
+    parts.push_back(Memory(bytesOf(tensor.type)));
+  }
+  auto operandsWith = [&](const std::vector<Memory> &results) {
+    std::vector<std::byte *> all = operands;
+    for (const Memory &memory : results)
+      all.push_back(memory.data);
+    return all;
+  };
+  code(operandsWith(whole).data(), scratch.data, 0, tasks);
+  for (int64_t task = tasks; task-- > 0;)
+    code(operandsWith(parts).data(), scratch.data, task, task + 1);
+  if (timing) {
+    double best = 1e30;
+    for (int turn = 0; turn < 5; ++turn) {
+      auto start = std::chrono::steady_clock::now();
+      code(operandsWith(whole).data(), scratch.data, 0, tasks);
+      std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+      best = std::min(best, time.count());
+    }
+    fmt::print("{}: {:.1f} us\n", name, best);
+  }
+
+  double worst = 0;
+  for (auto [number, tensor] : llvm::enumerate(*wanted)) {
+    if (!whole[number].guardHolds() || !parts[number].guardHolds()) {
+      fmt::print("{}: result {} is written past its end\n", name, number);
+      return false;
+    }
+    if (std::memcmp(whole[number].data, parts[number].data, whole[number].bytes)) {
+      fmt::print("{}: result {} depends on how tasks are called\n", name, number);
+      return false;
+    }
+    for (int64_t i = 0; i < tensor.size(); ++i) {
+      if (agrees(tensor, whole[number], i, worst))
+        continue;
+      float found = 0;
+      std::memcpy(&found, whole[number].data + i * 4, bytesOf(tensor.type) >= size_t(i * 4 + 4) ? 4 : 0);
+      fmt::print("{}: element {} of result {} differs: {} by the interpreter, bits of {} found\n", name,
+                 i, number, isReal(tensor.type.getElementType()) ? tensor.at(i).real : tensor.at(i).whole,
+                 found);
+      for (auto [at, argument] : llvm::enumerate(*arguments))
+        if (argument.size() == tensor.size() && isReal(argument.type.getElementType()))
+          fmt::print("  argument {}: {}\n", at, argument.at(i).real);
+      return false;
+    }
+  }
+  if (ulps == 0)
+    fmt::print("{}: {} tasks, equal\n", name, tasks);
+  else
+    fmt::print("{}: {} tasks, {} ulp\n", name, tasks, worst);
+  return true;
+}
+
+int main(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "Executes kernels and compares\n");
+  DialectRegistry registry;
+  registry.insert<NapDialect>();
+  registerLoweredDialects(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, sources, &context);
+  if (!module)
+    return 1;
+  ChooseSchedulesPassOptions options;
+  options.minTasks = minTasks;
+  PassManager manager(&context);
+  manager.addPass(createChooseSchedulesPass(options));
+  if (failed(manager.run(*module)))
+    return 1;
+
+  OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(&context));
+  SmallVector<KernelDefOp> defs(module->getOps<KernelDefOp>());
+  std::vector<func::FuncOp> graphs;
+  for (KernelDefOp def : defs) {
+    graphs.push_back(functionOf(def));
+    if (failed(lowerKernel(def, *code)))
+      return 1;
+  }
+  if (failed(verify(*code)) || failed(convertToLLVMDialect(*code)))
+    return 1;
+  std::string text;
+  auto objects = compileObjects(*code, {}, print ? &text : nullptr);
+  if (!objects) {
+    fmt::print(stderr, "{}\n", llvm::toString(objects.takeError()));
+    return 1;
+  }
+  fmt::print("{}", text);
+  auto jit = Jit::load(std::move(*objects));
+  if (!jit) {
+    fmt::print(stderr, "{}\n", llvm::toString(jit.takeError()));
+    return 1;
+  }
+  bool good = true;
+  for (auto [def, graph] : llvm::zip_equal(defs, graphs)) {
+    auto function = jit->lookup(def.getSymName());
+    if (!function) {
+      fmt::print(stderr, "{}\n", llvm::toString(function.takeError()));
+      return 1;
+    }
+    good &= runKernel(def, graph, *function);
+  }
+  return !good;
+}
