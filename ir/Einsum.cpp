@@ -164,7 +164,7 @@ std::vector<EinsumStep> nap::planEinsum(const EinsumPattern &pattern,
     if (kept == groups[i])
       continue;
     // A sum of n terms is n - 1 additions; a mere permutation is none.
-    Count work = extent(groups[i], sizes) - extent(kept, sizes);
+    Count work = std::max<Count>(extent(groups[i], sizes) - extent(kept, sizes), 0);
     places[i] = count + steps.size();
     steps.push_back({i, i, {{groups[i]}, kept}, false, work});
     groups[i] = kept;

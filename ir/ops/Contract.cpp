@@ -178,6 +178,8 @@ static Value productAdjoint(OpBuilder &builder, Location loc, Value x, Value cot
     size *= type.getDimSize(axis);
   for (int64_t axis : kept)
     flat.push_back(type.getDimSize(axis));
+  if (size == 1)
+    return ReshapeOp::create(builder, loc, type, cotangent);
   flat.push_back(size);
   Value rows = PermuteOp::create(builder, loc, withShape(type, moved), x, order);
   rows = ReshapeOp::create(builder, loc, withShape(type, flat), rows);
