@@ -36,6 +36,9 @@ config.substitutions += [
     ("%unit", config.unit_dir),
     ("%build", config.build_dir),
 ]
+if plain is None:
+    # Sanitizers bring their own malloc and cannot share it.
+    config.available_features.add("uninstrumented")
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:
