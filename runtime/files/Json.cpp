@@ -12,6 +12,8 @@
 namespace napkin::runtime {
 
 static constexpr size_t depthLimit = 64;
+/// A header of 100 MB could else become many gigabytes of values.
+static constexpr size_t valueLimit = 4'000'000;
 
 namespace {
 /// Takes the reader's events; false stops it.
@@ -19,6 +21,7 @@ class TreeBuilder {
 public:
   Json root;
   bool tooDeep = false;
+  size_t values = 0;
 
   bool Null() { return put({}); }
   bool Bool(bool value) {
@@ -79,7 +82,7 @@ private:
   }
   bool put(Json &&json) {
     place(std::move(json));
-    return true;
+    return ++values <= valueLimit;
   }
   bool start(Json::Kind kind) {
     if (open.size() == depthLimit) {
@@ -89,7 +92,7 @@ private:
     Json json;
     json.kind = kind;
     open.push_back(place(std::move(json)));
-    return true;
+    return ++values <= valueLimit;
   }
   bool end() {
     open.pop_back();
@@ -129,6 +132,10 @@ std::optional<Json> parseJson(std::string_view text, std::string &problem) {
   rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);
   if (builder.tooDeep) {
     problem = fmt::format("nested more than {} deep at byte {}", depthLimit, result.Offset());
+    return std::nullopt;
+  }
+  if (builder.values > valueLimit) {
+    problem = fmt::format("more than {} values at byte {}", valueLimit, result.Offset());
     return std::nullopt;
   }
   if (result.IsError()) {

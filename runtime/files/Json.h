@@ -32,7 +32,7 @@ struct Json {
   const Json *find(std::string_view name) const;
 };
 
-/// Parses `text`; nesting at most 64 deep, numbers to full precision, `Infinity` and `NaN` accepted.
+/// Parses `text`; nesting at most 64 deep, at most 4 million values, numbers to full precision, `Infinity` and `NaN` accepted.
 /// On failure returns nothing, and `problem` is a clause ("... at byte 12").
 std::optional<Json> parseJson(std::string_view text, std::string &problem);
 

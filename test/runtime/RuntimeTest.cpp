@@ -218,6 +218,25 @@ static void testNames() {
   expectText(quoteJson("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\"");
 }
 
+static void testJsonLimits() {
+  std::string problem;
+  expect(!parseJson("[" + std::string(8'000'000, ',') + "]", problem), "commas are no values");
+  std::string zeros = "[0";
+  for (int i = 0; i < 4'000'000; ++i)
+    zeros += ",0";
+  expect(!parseJson(zeros + "]", problem), "too many values");
+  expectText(problem, "more than 4000000 values at byte 7999999");
+  expect(!parseJson(std::string(65, '['), problem), "too deep");
+  expectText(problem, "nested more than 64 deep at byte 64");
+  std::optional<Json> numbers = parseJson("[1e400, 18446744073709551615, -1, 0.1, Infinity]", problem);
+  expectText(problem, "number too big to be stored in double at byte 1");
+  numbers = parseJson("[18446744073709551615, -1, 0.1, Infinity]", problem);
+  expect(numbers && numbers->items[0].count == UINT64_MAX && !numbers->items[0].whole &&
+             numbers->items[1].whole == -1 && !numbers->items[1].count &&
+             numbers->items[2].number == 0.1 && std::isinf(numbers->items[3].number),
+         "numbers keep their bits");
+}
+
 static void testDeviceFile() {
   DevicePeaks peaks;
   peaks.processor = processorName();
@@ -243,6 +262,7 @@ int main() {
   testConversions();
   testSessions();
   testNames();
+  testJsonLimits();
   testDeviceFile();
   if (failures == 0)
     fmt::print("all hold\n");
