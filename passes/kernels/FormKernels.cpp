@@ -87,8 +87,6 @@ struct FormKernelsPass : nap::impl::FormKernelsPassBase<FormKernelsPass> {
       if (func.isExternal())
         continue;
       Block &block = func.getBody().front();
-      if (fuse)
-        splitLongSums(block);
       DenseSet<Value> stored = inexpressibleViews(block);
       settleReturnedValues(func, stored);
       SmallVector<KernelGroup> groups =

@@ -308,8 +308,20 @@ bool Fuser::isWorthRecomputing(Value value, ArrayRef<Demand> wishes) {
   return read < moved;
 }
 
+/// A number to which a sum was just added, as in a norm over all parameters: stored, so that a chain of such
+/// sums is a kernel each, the same one for equal shapes, and not one that grows with the model.
+static bool isChainOfSums(Operation *op) {
+  return isa<AddOp>(op) && shapeOf(op->getResult(0)).empty() &&
+         llvm::any_of(op->getOperands(), [](Value operand) {
+           while (operand.getDefiningOp() && isView(operand.getDefiningOp()))
+             operand = operand.getDefiningOp()->getOperand(0);
+           return operand.getDefiningOp<ReduceOp>() && operand.hasOneUse();
+         });
+}
+
 bool Fuser::isComputedInside(Operation *op, ArrayRef<Demand> wishes) {
-  if (!isComputable(op) || returned.contains(op->getResult(0)) || stored.contains(op->getResult(0)))
+  if (!isComputable(op) || returned.contains(op->getResult(0)) ||
+      stored.contains(op->getResult(0)) || isChainOfSums(op))
     return false;
   Value value = op->getResult(0);
   double elements = double(elementsOf(value));
@@ -377,7 +389,7 @@ void Fuser::store(Operation *op, ArrayRef<Demand> wishes) {
   bool isHost = isComputable(op) || isFree(op);
   std::optional<unsigned> joined;
   // A returned number, the loss say, is stored as soon as it is known.
-  bool isNumber = shapeOf(value).empty() && returned.contains(value);
+  bool isNumber = shapeOf(value).empty() && (returned.contains(value) || isChainOfSums(op));
   if (isHost && !isNumber)
     joined = groupToJoin(value, wishes);
   unsigned number = joined.value_or(groups.size());
@@ -444,38 +456,4 @@ SmallVector<KernelGroup> nap::groupSingleOps(Block &block, const DenseSet<Value>
       groups.push_back({llvm::to_vector(
           llvm::map_range(op.getResults(), [](OpResult result) -> Value { return result; }))});
   return groups;
-}
-
-void nap::splitLongSums(Block &block) {
-  // The order of sums (docs/architecture.md) cuts a sum into blocks of this many terms.
-  constexpr int64_t blockTerms = 4096, manyTerms = 8 * blockTerms, fewSums = 32;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    auto reduce = dyn_cast<ReduceOp>(op);
-    if (!reduce || reduce.getKind() != ReduceKind::sum)
-      continue;
-    ArrayRef<int64_t> shape = shapeOf(reduce.getX());
-    int64_t sums = elementsOf(reduce.getResult()), terms = elementsOf(reduce.getX()) / sums;
-    bool isTrailing = true;
-    for (auto [k, axis] : llvm::enumerate(llvm::reverse(reduce.getAxes())))
-      isTrailing &= axis == int64_t(shape.size() - 1 - k);
-    if (!isTrailing || terms < manyTerms || sums > fewSums)
-      continue;
-    OpBuilder builder(reduce);
-    Location loc = reduce.getLoc();
-    Type element = reduce.getType().getElementType();
-    auto typeOf = [&](ArrayRef<int64_t> sizes) { return RankedTensorType::get(sizes, element); };
-    int64_t blocks = (terms + blockTerms - 1) / blockTerms;
-    Value x = ReshapeOp::create(builder, loc, typeOf({sums, terms}), reduce.getX());
-    if (int64_t absent = blocks * blockTerms - terms)
-      x = PadOp::create(builder, loc, typeOf({sums, blocks * blockTerms}), x,
-                        ArrayRef<int64_t>{0, 0}, ArrayRef<int64_t>{0, absent},
-                        ArrayRef<int64_t>{0, 0}, APFloat(0.0));
-    x = ReshapeOp::create(builder, loc, typeOf({sums, blocks, blockTerms}), x);
-    x = ReduceOp::create(builder, loc, typeOf({sums, blocks}), ReduceKind::sum, x,
-                         ArrayRef<int64_t>{2});
-    x = ReduceOp::create(builder, loc, typeOf({sums}), ReduceKind::sum, x, ArrayRef<int64_t>{1});
-    x = ReshapeOp::create(builder, loc, reduce.getType(), x);
-    reduce.replaceAllUsesWith(x);
-    reduce.erase();
-  }
 }

@@ -5,10 +5,6 @@
 
 namespace nap {
 
-/// Sums of very many elements to few in two steps, block by block as the order of sums says (exact), so
-/// that there is work for several tasks.
-void splitLongSums(mlir::Block &block);
-
 /// One group for every op that computes and every value in `stored`.
 llvm::SmallVector<KernelGroup> groupSingleOps(mlir::Block &block,
                                               const llvm::DenseSet<mlir::Value> &stored);

@@ -119,20 +119,22 @@ func.func @mask(%x: tensor<8x32x32xf32>) -> tensor<8x32x32xf32> {
 
 // -----
 
-// A sum of very many elements to one goes block by block first, as the order of sums says; the last
-// block is filled with zeros, which add nothing.
-// CHECK-LABEL: func.func @long_sum
-// CHECK: nap.kernel reduction
-// CHECK: nap.mul
-// CHECK: nap.pad {{.+}} low [0, 0] high [0, 2116] inner [0, 0] with 0.0
-// CHECK: nap.reduce sum {{.+}} [2] : tensor<1x10x4096xf32> -> tensor<1x10xf32>
-// CHECK: nap.kernel reduction
-// CHECK: nap.reduce sum {{.+}} [1] : tensor<1x10xf32> -> tensor<1xf32>
-func.func @long_sum(%x: tensor<1000x39xf32>) -> tensor<f32> {
-  %y = nap.slice %x [0, 0] step [1, 1] : tensor<1000x39xf32> -> tensor<996x39xf32>
-  %s = nap.mul %y, %y : tensor<996x39xf32>
-  %0 = nap.reduce sum %s [0, 1] : tensor<996x39xf32> -> tensor<f32>
-  return %0 : tensor<f32>
+// A norm over several tensors is one kernel a tensor, not one that grows with their number.
+// CHECK-LABEL: func.func @chain_of_sums
+// CHECK: %[[A:.+]] = nap.kernel reduction "mul_sum_add"
+// CHECK: %[[B:.+]] = nap.kernel reduction "mul_sum_add"(%{{.+}}, %[[A]])
+// CHECK: nap.kernel pointwise "sqrt"(%[[B]])
+func.func @chain_of_sums(%x: tensor<39xf32>, %y: tensor<39xf32>, %z: tensor<39xf32>) -> tensor<f32> {
+  %xx = nap.mul %x, %x : tensor<39xf32>
+  %0 = nap.reduce sum %xx [0] : tensor<39xf32> -> tensor<f32>
+  %yy = nap.mul %y, %y : tensor<39xf32>
+  %1 = nap.reduce sum %yy [0] : tensor<39xf32> -> tensor<f32>
+  %2 = nap.add %0, %1 : tensor<f32>
+  %zz = nap.mul %z, %z : tensor<39xf32>
+  %3 = nap.reduce sum %zz [0] : tensor<39xf32> -> tensor<f32>
+  %4 = nap.add %2, %3 : tensor<f32>
+  %5 = nap.sqrt %4 : tensor<f32>
+  return %5 : tensor<f32>
 }
 
 // -----
