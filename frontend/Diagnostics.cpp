@@ -47,12 +47,22 @@ Diagnostic &Diagnostics::add(Error kind, Range at, std::string sentence) {
   return *errors.back();
 }
 
-/// The offset after the character that begins at `at`.
-static size_t nextCharacter(std::string_view text, size_t at) {
-  ++at;
-  while (at < text.size() && (text[at] & 0xC0) == 0x80)
-    ++at;
-  return at;
+/// The offset after the character that begins at `at`; `isShown`: it is one, and a terminal shows it
+/// without obeying it.
+static size_t nextCharacter(std::string_view text, size_t at, bool &isShown) {
+  unsigned char lead = static_cast<unsigned char>(text[at]);
+  size_t wanted = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  size_t next = at + 1;
+  while (next < text.size() && (text[next] & 0xC0) == 0x80)
+    ++next;
+  isShown = next - at == wanted && (lead >= 32 || lead == '\t') && lead != 127;
+  // C1 controls (U+0080 to U+009F), and U+202A to U+202E, which turn the direction of a line.
+  std::string_view character = text.substr(at, next - at);
+  if (character.starts_with("\xC2") && character.size() == 2 && static_cast<unsigned char>(character[1]) < 0xA0)
+    isShown = false;
+  if (character >= "\xE2\x80\xAA" && character <= "\xE2\x80\xAE")
+    isShown = false;
+  return next;
 }
 
 /// The line of `caret` and, under it, the caret and the ranges as far as they stand on that line.
@@ -71,14 +81,14 @@ static std::string renderLine(const Source &source, uint32_t caret, const std::v
   unsigned columns = 0;
   for (size_t at = shownFrom; at <= text.size() && columns < maxShownColumns; ++columns) {
     bool isEnd = at == text.size();
-    size_t next = isEnd ? at + 1 : nextCharacter(text, at);
+    bool isShown = true;
+    size_t next = isEnd ? at + 1 : nextCharacter(text, at, isShown);
     bool isMarked = false;
     for (const Range &range : ranges)
       isMarked |= lineBegin + at >= range.begin && lineBegin + at < range.end && !isEnd;
     char c = isEnd ? ' ' : text[at];
-    bool isControl = static_cast<unsigned char>(c) < 32 && c != '\t';
     if (!isEnd)
-      shown += isControl || c == 127 ? std::string("?") : std::string(text.substr(at, next - at));
+      shown += isShown ? text.substr(at, next - at) : "?";
     marks += at <= caretAt && caretAt < next ? '^' : isMarked ? '~' : c == '\t' ? '\t' : ' ';
     at = next;
   }
