@@ -46,7 +46,7 @@ double nap::interpreter::randomNumber(uint64_t seed, StringRef name, uint64_t el
   return static_cast<double>((hash ^ hash >> 31) >> 11) * 0x1p-53;
 }
 
-/// The least number of places that `value` indexes, through views; -1 if it indexes nothing.
+/// The least number of places that `value` indexes, through views and choices; -1 if it indexes nothing.
 static int64_t placesIndexed(Value value) {
   int64_t least = -1;
   auto consider = [&](int64_t places) {
@@ -56,7 +56,7 @@ static int64_t placesIndexed(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *op = use.getOwner();
     bool isIds = use.getOperandNumber() == 1;
-    if (nap::isView(op))
+    if (nap::isView(op) || isa<nap::SelectOp>(op))
       consider(placesIndexed(op->getResult(0)));
     if (auto kernel = dyn_cast<nap::KernelOp>(op))
       consider(placesIndexed(kernel.getBody().getArgument(use.getOperandNumber())));
@@ -149,6 +149,8 @@ static FailureOr<std::vector<Number>> makeValues(func::FuncOp function, BlockArg
                          range == options.ranges.end() ? options.range : range->second);
   }
   int64_t places = element.isInteger(1) ? 2 : placesIndexed(argument);
+  if (auto limit = declare ? declare->getAttrOfType<IntegerAttr>("nap.id_limit") : nullptr)
+    places = limit.getInt();
   std::vector<Number> values;
   for (int64_t i = 0; i < count; ++i) {
     double number = randomNumber(options.seed, name, i);
