@@ -2,8 +2,8 @@
 
     check.py FILE.mlir | FILE.nap
 
-A model file is compiled to its graph in f64 first. A file's modules, parted by `// -----`, each start with a line `// NAME` and have @forward in f64.
-Two programs are checked for each: autodiff alone, and with nap-simplify before and after it; the
+A model file is compiled to its graph in f64 first. A file's modules, parted by `// -----`, each
+start with a line `// NAME` and have @forward in f64. Two programs are checked for each: autodiff alone, and with nap-simplify before and after it; the
 second's loss must also be the first's, to 1e-12. Prints a line for each that is wrong and a total.
 """
 import pathlib
@@ -24,7 +24,7 @@ def run(*command, stdin=None):
 
 def loss_of(file):
     printed = run("nap-interpret", str(file), "--function=forward", "--print").stdout
-    return float(printed.split("loss:")[1])
+    return float(printed.split("loss:")[1].split()[0])
 
 
 def compiled(modules, passes):
@@ -60,7 +60,7 @@ def modules_of(path):
     """The texts of a file's modules."""
     if not path.endswith(".nap"):
         return pathlib.Path(path).read_text().split(SPLIT)
-    graph = run("napkin", "compile", path, "--emit=graph", "--precision=f64")
+    graph = run("emit-graph", path, "--precision", "f64")
     if graph.returncode:
         sys.exit(graph.stderr)
     return [f"// {pathlib.Path(path).stem}\n" + graph.stdout]
