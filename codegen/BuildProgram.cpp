@@ -284,7 +284,8 @@ void ProgramBuilder::addDeaths(func::FuncOp func, rt::Function &function,
 
 LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
   rt::Function function;
-  function.name = func.getName().str();
+  // In the IR, @step is the scalar that counts updates.
+  function.name = func.getName() == "train_step" ? "step" : func.getName().str();
   llvm::DenseMap<Value, int64_t> tensors;
   for (BlockArgument argument : func.getArguments()) {
     auto tensor = tensorOfArgument(func, argument.getArgNumber());

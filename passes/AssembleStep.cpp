@@ -3,7 +3,7 @@
 // In: @micro_step (loss, metrics, new buffers, gradients) and @update (the optimizers). Out, with
 // one micro-batch a step:
 //
-//   @step: micro_step; finite check; global norm; clip; update
+//   @train_step: micro_step; finite check; global norm; clip; update
 //
 // and with k > 1, gradients and means of buffers being summed in `nap.declare gradient`:
 //
@@ -153,9 +153,9 @@ static void buildUpdate(FunctionBuilder &to, func::FuncOp update, Value loss,
   }
 }
 
-/// @step: one micro-batch and its update. The averages were divisions already.
+/// @train_step: one micro-batch and its update. The averages were divisions already.
 static void buildStep(func::FuncOp microStep, func::FuncOp update, double clipNorm) {
-  FunctionBuilder to(microStep, "step", microStep.getLoc());
+  FunctionBuilder to(microStep, "train_step", microStep.getLoc());
   IRMapping mapping;
   SmallVector<Value> values = to.inlineBody(microStep, mapping);
   Value loss;

@@ -1,9 +1,9 @@
 // What a step computes: clipped by the global norm, skipped when not finite, the mean over micro-batches.
 // RUN: napkin-opt %s --nap-assemble-step --nap-simplify -o %t
-// RUN: nap-interpret %t --function=step --print --set w=1.0 --set v=2.0 --set x=4.0 --set m=5.0 | FileCheck %s --check-prefix=CLIPPED
-// RUN: nap-interpret %t --function=step --print --set w=1.0 --set v=2.0 --set x=0.5 --set m=5.0 | FileCheck %s --check-prefix=SMALL
-// RUN: nap-interpret %t --function=step --print --set w=1.0 --set v=2.0 --set x=nan --set m=5.0 | FileCheck %s --check-prefix=SKIPPED
-// RUN: nap-interpret %t --function=step --print --set w=1.0 --set v=2.0 --set x=1.0e200 --set m=5.0 | FileCheck %s --check-prefix=SKIPPED
+// RUN: nap-interpret %t --function=train_step --print --set w=1.0 --set v=2.0 --set x=4.0 --set m=5.0 | FileCheck %s --check-prefix=CLIPPED
+// RUN: nap-interpret %t --function=train_step --print --set w=1.0 --set v=2.0 --set x=0.5 --set m=5.0 | FileCheck %s --check-prefix=SMALL
+// RUN: nap-interpret %t --function=train_step --print --set w=1.0 --set v=2.0 --set x=nan --set m=5.0 | FileCheck %s --check-prefix=SKIPPED
+// RUN: nap-interpret %t --function=train_step --print --set w=1.0 --set v=2.0 --set x=1.0e200 --set m=5.0 | FileCheck %s --check-prefix=SKIPPED
 // RUN: sed -e 's/nap.clip_norm/nap.accumulate = 4 : i64, nap.clip_norm/' %s | napkin-opt --nap-assemble-step --nap-simplify -o %t.4
 // RUN: nap-interpret %t.4 --function=update --print --set w=1.0 --set v=2.0 --set 'w#gradient=16.0' --set 'v#gradient=16.0' --set 'm#sum=24.0' --set 'loss#sum=8.0' | FileCheck %s --check-prefix=MEAN
 // RUN: nap-interpret %t.4 --function=update --print --set w=1.0 --set v=2.0 --set 'w#gradient=16.0' --set 'v#gradient=16.0' --set m=5.0 --set 'm#sum=24.0' --set 'loss#sum=inf' | FileCheck %s --check-prefix=LOSS

@@ -1,6 +1,6 @@
 // RUN: napkin-opt %s --nap-assemble-step -split-input-file | FileCheck %s
 
-// One micro-batch: one @step. What it stores is chosen by whether loss and gradients are finite.
+// One micro-batch: one @train_step. What it stores is chosen by whether loss and gradients are finite.
 
 module attributes {nap.clip_norm = 2.0 : f32} {
   nap.declare parameter @w : tensor<2x3xf32>
@@ -9,7 +9,7 @@ module attributes {nap.clip_norm = 2.0 : f32} {
 
   // CHECK-NOT: func.func @micro_step
   // CHECK-NOT: func.func @update
-  // CHECK-LABEL: func.func @step(
+  // CHECK-LABEL: func.func @train_step(
   // CHECK-SAME: [[W:%[a-z0-9]+]]: tensor<2x3xf32> {nap.of = @w}, [[MEAN:%[a-z0-9]+]]: tensor<f32> {nap.of = @mean}, [[LR:%[a-z0-9]+]]: tensor<f32> {nap.of = @lr})
   // CHECK-SAME: -> (tensor<f32> {nap.result = "loss"}, tensor<f32> {nap.result = "gradient_norm"}, tensor<i1> {nap.result = "finite"}, tensor<f32> {nap.updates = @mean}, tensor<2x3xf32> {nap.updates = @w})
   func.func @micro_step(%w: tensor<2x3xf32> {nap.of = @w}, %mean: tensor<f32> {nap.of = @mean})
