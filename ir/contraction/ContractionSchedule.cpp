@@ -56,7 +56,8 @@ ContractionSchedule ContractionSchedule::choose(const ContractionForm &form, int
                    form.contractedExtent();
     if (work < (1 << 17))
       break;
-    if (blockPanels * schedule.tileColumns > rowBlockTiles * schedule.tileRows || rowBlockTiles == 1)
+    bool wider = blockPanels * schedule.tileColumns > rowBlockTiles * schedule.tileRows;
+    if (blockPanels > 1 && (wider || rowBlockTiles == 1))
       blockPanels = ceilDiv(blockPanels, 2);
     else
       rowBlockTiles = ceilDiv(rowBlockTiles, 2);
