@@ -21,7 +21,7 @@ std::vector<std::pair<Operation *, int64_t>> nap::stepFunctions(ModuleOp module)
       result.push_back({func, times});
     return bool(func);
   };
-  if (add("step", 1))
+  if (add("train_step", 1))
     return result;
   if (add("micro_first", 1)) {
     add("counts", micro);

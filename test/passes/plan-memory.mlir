@@ -5,14 +5,14 @@
 // CHECK-DAG: input @x {nap.offset = 768 : i64}
 // CHECK-DAG: state @"w#m" of @w {nap.offset = 512 : i64}
 // CHECK-DAG: parameter @w {nap.offset = 0 : i64}
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: func.func @train_step
 // The update reads the old version element by element, so it is written over it.
 // CHECK: "add"
 // CHECK-SAME: nap.offsets = array<i64: 0>
 nap.declare input @x : tensor<100xf32>
 nap.declare state @"w#m" of @w : tensor<3xf32>
 nap.declare parameter @w : tensor<100xf32>
-func.func @step(%w: tensor<100xf32> {nap.of = @w}, %x: tensor<100xf32> {nap.of = @x})
+func.func @train_step(%w: tensor<100xf32> {nap.of = @w}, %x: tensor<100xf32> {nap.of = @x})
     -> (tensor<100xf32> {nap.updates = @w}) {
   %0 = nap.add %w, %x : tensor<100xf32>
   return %0 : tensor<100xf32>

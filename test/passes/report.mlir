@@ -20,7 +20,7 @@ module attributes {nap.model = "m"} {
   nap.declare parameter @w : tensor<256x256xf32>
   nap.declare state @"w#m" of @w : tensor<256x256xf32>
   nap.declare input @x : tensor<256x256xf32>
-  func.func @step(%w: tensor<256x256xf32> {nap.of = @w}, %m: tensor<256x256xf32> {nap.of = @"w#m"},
+  func.func @train_step(%w: tensor<256x256xf32> {nap.of = @w}, %m: tensor<256x256xf32> {nap.of = @"w#m"},
                   %x: tensor<256x256xf32> {nap.of = @x})
       -> (tensor<f32> {nap.result = "loss"}, tensor<256x256xf32> {nap.updates = @"w#m"}) {
     %0 = nap.einsum "ij,jk->ik" %x, %w : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
