@@ -46,7 +46,8 @@ double nap::interpreter::randomNumber(uint64_t seed, StringRef name, uint64_t el
   return static_cast<double>((hash ^ hash >> 31) >> 11) * 0x1p-53;
 }
 
-/// The least number of places that `value` indexes, through views and choices; -1 if it indexes nothing.
+/// The least number of places that `value` indexes, through views and choices; -1 if it indexes
+/// nothing.
 static int64_t placesIndexed(Value value) {
   int64_t least = -1;
   auto consider = [&](int64_t places) {

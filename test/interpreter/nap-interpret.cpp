@@ -12,8 +12,10 @@ using namespace mlir;
 using namespace nap::interpreter;
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> file(cl::Positional, cl::desc("<modules, parted by // ----->"), cl::Required);
-static cl::opt<std::string> functionName("function", cl::desc("what to execute; else every function"));
+static cl::opt<std::string> file(cl::Positional, cl::Required,
+                                 cl::desc("<modules, parted by // ----->"));
+static cl::opt<std::string> functionName("function",
+                                         cl::desc("what to execute; else every function"));
 static cl::opt<uint64_t> seed("seed", cl::desc("of the arguments"), cl::init(0));
 static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH, or NAME=LOW:HIGH, of floats"));
 static cl::list<std::string> numbers("set", cl::desc("NAME=NUMBER for every element"));
@@ -21,7 +23,8 @@ static cl::list<std::string> files("input", cl::desc("NAME=FILE of numbers as te
 static cl::opt<bool> print("print", cl::desc("print the results"));
 static cl::opt<bool> sums("sums", cl::desc("print the sum of each result"));
 static cl::opt<bool> count("count", cl::desc("print the counters"));
-static cl::opt<bool> bytes("bytes", cl::desc("print bytes of distinct elements read, and of elements written"));
+static cl::opt<bool> bytes(
+    "bytes", cl::desc("print bytes of distinct elements read, and of elements written"));
 static cl::opt<std::string> compare("compare",
                                     cl::desc("a second function (else the same name in "
                                              "--compare-file); results pair by name"));

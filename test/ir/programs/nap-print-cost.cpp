@@ -1,5 +1,5 @@
-// nap-print-cost: a line a function, the sum of what its ops say they cost; with --bytes, the sum of
-// the traffic that nap-annotate-cost wrote on them.
+// nap-print-cost: a line a function, the sum of what its ops say they cost; with --bytes, the sum
+// of the traffic that nap-annotate-cost wrote on them.
 #include "test/ir/programs/Modules.h"
 
 using namespace mlir;
