@@ -66,6 +66,7 @@ void Parser::parseStatements(Block &block) {
     size_t first = lineBegin = position;
     brackets = 0;
     resume.reset();
+    cutBrace = false;
     if (at(TokenKind::Else)) {
       // On a line of its own: it belongs to the `if` before it.
       auto *previous = block.statements.empty() ? nullptr : block.statements.back().get();
@@ -136,8 +137,25 @@ void Parser::skipStatement(size_t first) {
   }
 }
 
+void Parser::parseCutBlock() {
+  cutBrace = false;
+  Block dropped;
+  dropped.range = errorRange();
+  ++nesting;
+  openBraces.push_back({dropped.range, indentOf(dropped.range.begin)});
+  ++body.depth;
+  parseStatements(dropped);
+  --body.depth;
+  closeBlock(dropped);
+}
+
 void Parser::skipHead() {
   brackets = 0;
+  if (cutBrace && nesting < maxNesting) {
+    parseCutBlock();
+    resume.reset();
+    return;
+  }
   size_t index = position;
   while (lexed.tokens[index].kind != TokenKind::LBrace) {
     if (lexed.tokens[index].kind == TokenKind::End || (index > position && lexed.tokens[index].lineBefore))

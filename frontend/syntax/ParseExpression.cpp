@@ -226,8 +226,14 @@ ExprPtr Parser::parsePostfix() {
   }
   if (!base)
     return nullptr;
-  if (token().trapBefore)
+  if (token().trapBefore) {
+    // In brackets the comment took the rest of the line with it: what follows makes no sense.
+    if (brackets > 0 && reportDivision(token())) {
+      resume = position;
+      return nullptr;
+    }
     noteTrap(base->range);
+  }
   if (at(TokenKind::At)) {
     diagnostics.report<Error::MatrixProduct>(range());
     return nullptr;

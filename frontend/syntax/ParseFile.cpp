@@ -75,13 +75,17 @@ void Parser::parseFunction(File &file, FunctionKind kind) {
   function->word = take();
   if (const Function *model = kind == FunctionKind::Model ? file.model() : nullptr)
     diagnostics.report<Error::SecondModel>(function->word).note(model->word, "the first stands here");
-  isBroken = false;
+  isBroken = cutBrace = false;
   suspect.reset();
   openBraces.clear();
   bool isGood = parseSignature(*function);
   function->traps = std::exchange(traps, {});
   body = Body{kind, function->name, 0, std::nullopt};
-  if (!isGood) {
+  if (!isGood && cutBrace) {
+    position = resume.value_or(position);
+    lineBegin = position;
+    parseCutBlock();
+  } else if (!isGood) {
     // Read the body for its own mistakes if it can be found: the next "{" before another function.
     brackets = 0;
     if (resume)

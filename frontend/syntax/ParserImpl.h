@@ -53,6 +53,8 @@ private:
   bool expect(TokenKind wanted, std::string_view what);
   /// Reports "expected `what`, found ...", unless the next token is reported already.
   void reportExpected(std::string_view what);
+  /// Reports a comment before a token that has taken the end of its line for a division: "(d // 2)".
+  bool reportDivision(const Token &after);
   /// Reports too many levels of nesting, once.
   void reportTooDeep(Range at);
   /// The next token as a reader sees it: "'x'", "the end of the line".
@@ -139,6 +141,8 @@ private:
   void reportExpression();
   /// Reads a block whose head was wrong, so that its statements are checked and its braces counted.
   void skipHead();
+  /// Reads the block whose "{" is in a comment.
+  void parseCutBlock();
   void skipStatement(size_t first);
   bool atFunction() const;
 
@@ -167,6 +171,7 @@ private:
   std::optional<Range> suspect; ///< a brace that was closed by what stands too far left
   bool isTooDeep = false;       ///< too many levels of nesting were reported
   bool isBroken = false;        ///< a brace is missing in this function: leave it
+  bool cutBrace = false;        ///< the "{" of this head is in a comment that was meant as a division
   std::optional<size_t> resume; ///< where to go on after a bracket that was not closed
 };
 

@@ -1,5 +1,6 @@
 //===- ParserTokens.cpp - How the parser walks over tokens ----------------===//
 
+#include "frontend/syntax/Parser.h"
 #include "frontend/syntax/ParserImpl.h"
 
 #include <algorithm>
@@ -61,8 +62,40 @@ std::string Parser::describeNext() const {
   }
 }
 
+bool Parser::reportDivision(const Token &after) {
+  if (!after.trapBefore || isNested)
+    return false;
+  const ast::Comment *comment = commentBefore(lexed, after);
+  if (!comment)
+    return false;
+  // What stands before a mark that would have gone on with the line: "2" of "// 2) {".
+  Range rest = comment->range.sub(2, comment->range.size() - 2);
+  std::string_view text = rest.text();
+  uint32_t end = text.size(), depth = 0;
+  int braces = 0;
+  bool isCut = false; // a bracket closes, or a block opens, in the comment
+  for (uint32_t at = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (depth == 0 && (c == ')' || c == ']' || c == ',' || c == '{'))
+      end = std::min(end, at);
+    isCut |= depth == 0 && (c == ')' || c == ']');
+    depth += c == '(' || c == '[';
+    depth -= (c == ')' || c == ']') && depth > 0;
+    braces += c == '{' ? 1 : c == '}' ? -1 : 0;
+  }
+  if (brackets == 0)
+    isCut = braces > 0;
+  ast::ExprPtr right = isCut ? tryParseExpression(rest.sub(0, end)) : nullptr;
+  if (!right)
+    return false;
+  cutBrace = braces > 0;
+  diagnostics.report<Error::CommentDivides>(comment->range.sub(0, 2), rangeOf(*(&after - 1)).text(),
+                                            right->range.text());
+  return true;
+}
+
 void Parser::reportExpected(std::string_view what) {
-  if (token().kind == TokenKind::Mistake)
+  if (token().kind == TokenKind::Mistake || reportDivision(token()))
     return;
   diagnostics.report<Error::Expected>(errorRange(), what, describeNext());
 }
@@ -107,6 +140,10 @@ bool Parser::expectClose(Range open, TokenKind close, std::string_view what) {
     --first;
   for (size_t index = first; index <= position; ++index) {
     const Token &next = lexed.tokens[index];
+    if (reportDivision(next)) {
+      resume = index;
+      return false;
+    }
     bool isStatement = next.lineBefore && (next.begin - source->lineBegin(source->line(next.begin))) <= indent;
     if (!isNested && (isStatement || next.kind == TokenKind::End)) {
       diagnostics.report<Error::MissingBracket>(open, open.text(), describeKind(close).substr(1, 1));
