@@ -2,9 +2,9 @@
 
     check.py MODEL.nap [-D NAME=VALUE]...
 
-In f32: executing every function counts what the cost rules say, touches the bytes that are written on
-its kernels, and gives the same bits as a graph and as fused kernels. In f64: the gradients agree with
-differences of the loss. Prints a line for what does not hold, then "ok" or "wrong".
+In f32: executing every function that the runtime calls counts what the cost rules say, touches the bytes
+that are written on its kernels, and gives the same bits as a graph and as fused kernels. In f64: the
+gradients agree with differences of the loss. Prints a line for what does not hold, then "ok" or "wrong".
 """
 import pathlib
 import subprocess
@@ -31,12 +31,11 @@ def expect_same(what, executed, stated):
         FAULTS.append(f"{what}: not the same functions")
 
 
-def graph(folder, precision, arguments):
-    """The file of the model's graph with its gradient."""
+def graph(folder, precision, arguments, *passes):
+    """The file of the model's graph after the passes."""
     emitted, file = folder / f"{precision}.emitted.mlir", folder / f"{precision}.mlir"
     emitted.write_text(run("emit-graph", *arguments, "--precision", precision))
-    file.write_text(run("napkin-opt", str(emitted), "--nap-simplify", "--nap-autodiff=keep-forward",
-                        "--nap-simplify"))
+    file.write_text(run("napkin-opt", str(emitted), *passes))
     return str(file)
 
 
@@ -54,14 +53,16 @@ def check_gradient(file):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        plain, kernels = graph(folder, "f32", sys.argv[1:]), folder / "kernels.mlir"
+        plain = graph(folder, "f32", sys.argv[1:], "--nap-simplify", "--nap-autodiff", "--nap-simplify",
+                      "--nap-assemble-step", "--nap-simplify")
+        kernels = folder / "kernels.mlir"
         kernels.write_text(run("napkin-opt", plain, "--nap-split-reductions", "--nap-form-kernels",
                                "--nap-outline", "--nap-annotate-cost"))
         expect_same("count", run("nap-interpret", plain, "--count"), run("nap-print-cost", plain))
         expect_same("bytes", run("nap-interpret", str(kernels), "--bytes"),
                     run("nap-print-cost", "--bytes", str(kernels)))
         run("nap-interpret", plain, f"--compare-file={kernels}")
-        check_gradient(graph(folder, "f64", sys.argv[1:]))
+        check_gradient(graph(folder, "f64", sys.argv[1:], "--nap-autodiff=keep-forward"))
     print(*FAULTS, "wrong" if FAULTS else "ok", sep="\n")
 
 
