@@ -14,12 +14,14 @@ def SimplifyPass : Pass<"nap-simplify", "::mlir::ModuleOp"> {
 
 def AutodiffPass : Pass<"nap-autodiff", "::mlir::ModuleOp"> {
   let summary = "makes @micro_step from @forward: the gradient of the loss for every trained parameter";
+  let description = [{ Each op's adjoint is its exact derivative; a value's cotangents are added, latest use first. }];
   let options = [Option<"keepForward", "keep-forward", "bool", "false",
                         "leave @forward beside @micro_step, for tests that compare them">];
 }
 
 def AssembleStepPass : Pass<"nap-assemble-step", "::mlir::ModuleOp"> {
   let summary = "makes the functions that the runtime calls from @micro_step and @update";
+  let description = [{ Exact; norms, and sums over micro-batches, have a fixed order. }];
 }
 
 def SplitReductionsPass : Pass<"nap-split-reductions", "::mlir::ModuleOp"> {
