@@ -5,8 +5,8 @@
 namespace napkin::ast {
 
 std::string_view spelling(BinaryOp op) {
-  static constexpr std::string_view spellings[] = {"+",  "-", "*",  "/", "%",  "**",  "==",
-                                                   "!=", "<", "<=", ">", ">=", "and", "or"};
+  static constexpr std::string_view spellings[] = {
+      "+", "-", "*", "/", "%", "**", "==", "!=", "<", "<=", ">", ">=", "and", "or"};
   return spellings[static_cast<size_t>(op)];
 }
 

@@ -47,18 +47,24 @@ Diagnostic &Diagnostics::add(Error kind, Range at, std::string sentence) {
   return *errors.back();
 }
 
-/// The offset after the character that begins at `at`; `isShown`: it is one, and a terminal shows it
-/// without obeying it.
+/// The offset after the character that begins at `at`; `isShown`: it is one, and a terminal shows
+/// it without obeying it.
 static size_t nextCharacter(std::string_view text, size_t at, bool &isShown) {
   unsigned char lead = static_cast<unsigned char>(text[at]);
-  size_t wanted = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  size_t wanted = lead < 0x80   ? 1
+                  : lead < 0xC2 ? 0
+                  : lead < 0xE0 ? 2
+                  : lead < 0xF0 ? 3
+                  : lead < 0xF5 ? 4
+                                : 0;
   size_t next = at + 1;
   while (next < text.size() && (text[next] & 0xC0) == 0x80)
     ++next;
   isShown = next - at == wanted && (lead >= 32 || lead == '\t') && lead != 127;
   // C1 controls (U+0080 to U+009F), and U+202A to U+202E, which turn the direction of a line.
   std::string_view character = text.substr(at, next - at);
-  if (character.starts_with("\xC2") && character.size() == 2 && static_cast<unsigned char>(character[1]) < 0xA0)
+  if (character.starts_with("\xC2") && character.size() == 2 &&
+      static_cast<unsigned char>(character[1]) < 0xA0)
     isShown = false;
   if (character >= "\xE2\x80\xAA" && character <= "\xE2\x80\xAE")
     isShown = false;
@@ -67,7 +73,8 @@ static size_t nextCharacter(std::string_view text, size_t at, bool &isShown) {
 
 /// The line of `caret` and, under it, the caret and the ranges as far as they stand on that line.
 /// A column of the second line is a character of the first; tabs stay tabs.
-static std::string renderLine(const Source &source, uint32_t caret, const std::vector<Range> &ranges) {
+static std::string renderLine(const Source &source, uint32_t caret,
+                              const std::vector<Range> &ranges) {
   unsigned line = source.position(caret).line;
   std::string_view text = source.lineText(line);
   uint32_t lineBegin = source.lineBegin(line);
@@ -161,7 +168,8 @@ static unsigned editDistance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-std::string_view closestName(std::string_view name, const std::vector<std::string_view> &candidates) {
+std::string_view closestName(std::string_view name,
+                             const std::vector<std::string_view> &candidates) {
   size_t allowed = std::max<size_t>(1, name.size() / 3);
   std::string_view best;
   size_t bestDistance = allowed + 1;

@@ -30,7 +30,8 @@ std::string_view Source::lineText(unsigned line) const {
 }
 
 unsigned Source::line(uint32_t offset) const {
-  auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), std::min<uint32_t>(offset, content.size()));
+  auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(),
+                               std::min<uint32_t>(offset, content.size()));
   return static_cast<unsigned>(next - lineStarts.begin());
 }
 
@@ -93,7 +94,8 @@ const std::vector<const Source *> &Sources::loadPrelude() {
   if (!prelude.empty())
     return prelude;
   for (const PreludeFile &file : preludeFiles()) {
-    auto source = std::make_unique<Source>(all.size(), std::string(file.name), std::string(file.text));
+    auto source =
+        std::make_unique<Source>(all.size(), std::string(file.name), std::string(file.text));
     source->markEmbedded();
     prelude.push_back(source.get());
     all.push_back(std::move(source));

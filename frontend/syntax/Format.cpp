@@ -27,8 +27,8 @@ struct Item {
   bool newline = false;        ///< begins a line
   bool blankLine = false;      ///< an empty line before it
   bool isUnary = false;
-  bool isTrap = false;  ///< a comment that reads as an expression: its blank stays single
-  unsigned blanks = 0;  ///< before it, on its line
+  bool isTrap = false; ///< a comment that reads as an expression: its blank stays single
+  unsigned blanks = 0; ///< before it, on its line
 };
 
 } // namespace
@@ -57,13 +57,15 @@ static bool endsOperand(TokenKind kind) {
   }
 }
 
-/// True if one blank stands between two items of a line. `bracket`: the innermost open bracket, or End.
+/// True if one blank stands between two items of a line. `bracket`: the innermost open bracket, or
+/// End.
 static bool hasBlank(const Item &before, const Item &item, TokenKind bracket, bool isRange) {
   TokenKind a = before.kind, b = item.kind;
   if (a == TokenKind::LParen || a == TokenKind::LBracket || b == TokenKind::RParen ||
       b == TokenKind::RBracket || b == TokenKind::Comma)
     return false;
-  if (a == TokenKind::At || b == TokenKind::At || before.isUnary || (a == TokenKind::Dot && b == TokenKind::LParen))
+  if (a == TokenKind::At || b == TokenKind::At || before.isUnary ||
+      (a == TokenKind::Dot && b == TokenKind::LParen))
     return false;
   bool isTight = isRange || bracket == TokenKind::LBracket;
   if (a == TokenKind::Colon)
@@ -71,7 +73,8 @@ static bool hasBlank(const Item &before, const Item &item, TokenKind bracket, bo
   if (b == TokenKind::Colon)
     return !isTight && bracket != TokenKind::LParen;
   if (b == TokenKind::LParen || b == TokenKind::LBracket)
-    return !endsOperand(a) || (a == TokenKind::Word && before.text == "from" && bracket == TokenKind::End);
+    return !endsOperand(a) ||
+           (a == TokenKind::Word && before.text == "from" && bracket == TokenKind::End);
   return true;
 }
 
@@ -99,7 +102,8 @@ static std::string formatInside(Range range) {
     text += item.text;
     if (item.kind == TokenKind::LParen || item.kind == TokenKind::LBracket)
       brackets.push_back(item.kind);
-    else if ((item.kind == TokenKind::RParen || item.kind == TokenKind::RBracket) && !brackets.empty())
+    else if ((item.kind == TokenKind::RParen || item.kind == TokenKind::RBracket) &&
+             !brackets.empty())
       brackets.pop_back();
     before = item;
   }
@@ -164,7 +168,8 @@ static std::vector<Item> readItems(Range all, Tokens lexed) {
   while (comment < lexed.comments.size())
     addComment();
   for (size_t index = 1; index < items.size(); ++index) {
-    std::string_view gap = text.substr(items[index - 1].end, items[index].begin - items[index - 1].end);
+    std::string_view gap =
+        text.substr(items[index - 1].end, items[index].begin - items[index - 1].end);
     items[index].blankLine = std::count(gap.begin(), gap.end(), '\n') > 1;
   }
   return items;
@@ -211,15 +216,18 @@ static void setBlanks(std::vector<Item> &items) {
     if (item.isComment)
       item.blanks = item.isTrap ? 1 : 2;
     else if (before)
-      item.blanks = hasBlank(*before, item, brackets.empty() ? TokenKind::End : brackets.back(), isRange);
+      item.blanks =
+          hasBlank(*before, item, brackets.empty() ? TokenKind::End : brackets.back(), isRange);
     if (item.kind == TokenKind::LParen || item.kind == TokenKind::LBracket)
       brackets.push_back(item.kind);
-    else if ((item.kind == TokenKind::RParen || item.kind == TokenKind::RBracket) && !brackets.empty())
+    else if ((item.kind == TokenKind::RParen || item.kind == TokenKind::RBracket) &&
+             !brackets.empty())
       brackets.pop_back();
   }
 }
 
-/// Aligns the "=" of neighbouring lines of one kind where one of them has more than one blank before it.
+/// Aligns the "=" of neighbouring lines of one kind where one of them has more than one blank
+/// before it.
 static void alignEquals(std::vector<Item> &items) {
   struct Line {
     std::string kind;
@@ -274,7 +282,8 @@ static void alignEquals(std::vector<Item> &items) {
       inner -= (next.kind == TokenKind::RParen || next.kind == TokenKind::RBracket) && inner > 0;
       width += next.blanks + widthOf(next.text);
     }
-    bool hasEqual = equal < items.size() && items[equal].kind == TokenKind::Equal && !items[equal].newline;
+    bool hasEqual =
+        equal < items.size() && items[equal].kind == TokenKind::Equal && !items[equal].newline;
     if (kind.empty() || !hasEqual) {
       if (item.kind != TokenKind::RBrace)
         endRun();
@@ -303,12 +312,17 @@ static std::string write(const std::vector<Item> &items) {
     if (item.kind == TokenKind::RBrace && depth > 0)
       --depth;
     if (index == 0 || item.newline) {
-      bool isFirst = index > 0 && (items[index - 1].kind == TokenKind::LBrace ||
-                                   (index > 1 && items[index - 1].isComment && !items[index - 1].newline &&
-                                    items[index - 2].kind == TokenKind::LBrace));
-      bool hasLine = (item.blankLine && item.kind != TokenKind::RBrace && !isFirst && brackets.empty()) || wasLongFunction;
+      bool isFirst =
+          index > 0 && (items[index - 1].kind == TokenKind::LBrace ||
+                        (index > 1 && items[index - 1].isComment && !items[index - 1].newline &&
+                         items[index - 2].kind == TokenKind::LBrace));
+      bool hasLine =
+          (item.blankLine && item.kind != TokenKind::RBrace && !isFirst && brackets.empty()) ||
+          wasLongFunction;
       text += index == 0 ? "" : hasLine ? "\n\n" : "\n";
-      indent = brackets.empty() ? 2 * depth : isCloser ? brackets.back().closer : brackets.back().column;
+      indent = brackets.empty() ? 2 * depth
+               : isCloser       ? brackets.back().closer
+                                : brackets.back().column;
       text.append(indent, ' ');
       column = indent;
     } else {
@@ -321,7 +335,8 @@ static std::string write(const std::vector<Item> &items) {
     if (item.kind == TokenKind::LBrace)
       ++depth;
     if (item.kind == TokenKind::LParen || item.kind == TokenKind::LBracket) {
-      bool isHanging = index + 1 < items.size() && (items[index + 1].newline || items[index + 1].isComment);
+      bool isHanging =
+          index + 1 < items.size() && (items[index + 1].newline || items[index + 1].isComment);
       brackets.push_back(isHanging ? Bracket{indent + 2, indent} : Bracket{column, column});
     } else if (isCloser && !brackets.empty()) {
       brackets.pop_back();

@@ -8,19 +8,19 @@ namespace napkin::syntax {
 
 /// The reserved words, in the order of their kinds.
 static constexpr std::pair<std::string_view, TokenKind> reservedWords[] = {
-    {"and", TokenKind::And},       {"assert", TokenKind::Assert}, {"else", TokenKind::Else},
-    {"false", TokenKind::False},   {"for", TokenKind::For},       {"if", TokenKind::If},
-    {"in", TokenKind::In},         {"none", TokenKind::None},     {"not", TokenKind::Not},
-    {"or", TokenKind::Or},         {"return", TokenKind::Return}, {"share", TokenKind::Share},
+    {"and", TokenKind::And},     {"assert", TokenKind::Assert}, {"else", TokenKind::Else},
+    {"false", TokenKind::False}, {"for", TokenKind::For},       {"if", TokenKind::If},
+    {"in", TokenKind::In},       {"none", TokenKind::None},     {"not", TokenKind::Not},
+    {"or", TokenKind::Or},       {"return", TokenKind::Return}, {"share", TokenKind::Share},
     {"true", TokenKind::True},
 };
 
 bool isReserved(TokenKind kind) { return kind >= TokenKind::And && kind <= TokenKind::True; }
 
 std::string describeKind(TokenKind kind) {
-  static constexpr std::string_view marks[] = {
-      "(", ")", "[", "]", "{", "}",  ",", ":",  "=", "+",  "-",   "*", "**",
-      "/", "%", "==", "!=", "<", "<=", ">", ">=", "->", "...", ".", "@"};
+  static constexpr std::string_view marks[] = {"(",  ")", "[",  "]",  "{",   "}", ",",  ":",  "=",
+                                               "+",  "-", "*",  "**", "/",   "%", "==", "!=", "<",
+                                               "<=", ">", ">=", "->", "...", ".", "@"};
   if (isReserved(kind))
     for (const auto &[word, reserved] : reservedWords)
       if (reserved == kind)
@@ -260,7 +260,8 @@ void Lexer::lexNumber() {
       ++end;
   }
   if (!remedy.empty()) {
-    diagnostics.report<Error::BadNumber>(range(begin, end), text.substr(begin, end - begin), remedy);
+    diagnostics.report<Error::BadNumber>(range(begin, end), text.substr(begin, end - begin),
+                                         remedy);
     return emit(TokenKind::Mistake, begin, end);
   }
   emit(TokenKind::Number, begin, end);
@@ -291,7 +292,8 @@ void Lexer::lexForeign() {
   size_t begin = at;
   unsigned length;
   uint32_t point = decodeUtf8(text, at, length);
-  if (const LookAlike *row = static_cast<unsigned char>(text[at]) >= 0x80 ? findLookAlike(point) : nullptr) {
+  if (const LookAlike *row =
+          static_cast<unsigned char>(text[at]) >= 0x80 ? findLookAlike(point) : nullptr) {
     stray(range(at, at + length), row->name, row->remedy);
     if (point >= 0x2018 && point <= 0x201D) {
       // A string in such quotes is one mistake: it ends at the next one.
@@ -312,7 +314,8 @@ void Lexer::lexForeign() {
     at += length;
     return;
   }
-  while (at < text.size() && (isWordByte(text[at]) || static_cast<unsigned char>(text[at]) >= 0x80)) {
+  while (at < text.size() &&
+         (isWordByte(text[at]) || static_cast<unsigned char>(text[at]) >= 0x80)) {
     point = decodeUtf8(text, at, length);
     if (point >= 0x80 && findLookAlike(point))
       break;
@@ -382,11 +385,11 @@ void Lexer::lexMark() {
   using enum TokenKind;
   // Longer ones first.
   static constexpr Mark marks[] = {
-      {"...", Ellipsis}, {"**", StarStar}, {"==", EqEq},    {"!=", NotEq},  {"<=", LessEq},
-      {">=", GreaterEq}, {"->", Arrow},    {"(", LParen},   {")", RParen},  {"[", LBracket},
-      {"]", RBracket},   {"{", LBrace},    {"}", RBrace},   {",", Comma},   {":", Colon},
-      {"=", Equal},      {"+", Plus},      {"-", Minus},    {"*", Star},    {"/", Slash},
-      {"%", Percent},    {"<", Less},      {">", Greater},  {".", Dot},     {"@", At},
+      {"...", Ellipsis}, {"**", StarStar}, {"==", EqEq},   {"!=", NotEq}, {"<=", LessEq},
+      {">=", GreaterEq}, {"->", Arrow},    {"(", LParen},  {")", RParen}, {"[", LBracket},
+      {"]", RBracket},   {"{", LBrace},    {"}", RBrace},  {",", Comma},  {":", Colon},
+      {"=", Equal},      {"+", Plus},      {"-", Minus},   {"*", Star},   {"/", Slash},
+      {"%", Percent},    {"<", Less},      {">", Greater}, {".", Dot},    {"@", At},
   };
   for (const Mark &mark : marks) {
     if (!text.substr(at).starts_with(mark.text))
@@ -403,7 +406,8 @@ void Lexer::lexMark() {
   }
   unsigned char c = static_cast<unsigned char>(peek());
   stray(range(at, at + 1),
-        c < 32 || c == 127 ? fmt::format("the control character 0x{:02x}", c) : fmt::format("'{}'", char(c)),
+        c < 32 || c == 127 ? fmt::format("the control character 0x{:02x}", c)
+                           : fmt::format("'{}'", char(c)),
         "delete it");
   emit(Mistake, at, at + 1);
 }

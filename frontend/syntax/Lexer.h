@@ -19,14 +19,54 @@ namespace napkin::syntax {
 
 enum class TokenKind : uint8_t {
   // A name or a word of the grammar; a path of several pieces; literals.
-  Word, Path, Number, String,
+  Word,
+  Path,
+  Number,
+  String,
   // Reserved words.
-  And, Assert, Else, False, For, If, In, None, Not, Or, Return, Share, True,
+  And,
+  Assert,
+  Else,
+  False,
+  For,
+  If,
+  In,
+  None,
+  Not,
+  Or,
+  Return,
+  Share,
+  True,
   // Marks.
-  LParen, RParen, LBracket, RBracket, LBrace, RBrace, Comma, Colon, Equal, Plus, Minus, Star,
-  StarStar, Slash, Percent, EqEq, NotEq, Less, LessEq, Greater, GreaterEq, Arrow, Ellipsis, Dot, At,
+  LParen,
+  RParen,
+  LBracket,
+  RBracket,
+  LBrace,
+  RBrace,
+  Comma,
+  Colon,
+  Equal,
+  Plus,
+  Minus,
+  Star,
+  StarStar,
+  Slash,
+  Percent,
+  EqEq,
+  NotEq,
+  Less,
+  LessEq,
+  Greater,
+  GreaterEq,
+  Arrow,
+  Ellipsis,
+  Dot,
+  At,
   // A mistake that is reported already; the end of a line (never stored); the end of the text.
-  Mistake, LineEnd, End,
+  Mistake,
+  LineEnd,
+  End,
 };
 
 struct Token {
@@ -65,9 +105,9 @@ size_t findInvalidUtf8(std::string_view text);
 /// A character of another alphabet that looks like one of ours, or means what one of ours means.
 struct LookAlike {
   uint32_t codePoint;
-  std::string_view name;      ///< "a no-break space"
-  std::string_view remedy;    ///< "write a blank"
-  TokenKind kind;             ///< what it is read as; LineEnd: a blank
+  std::string_view name;   ///< "a no-break space"
+  std::string_view remedy; ///< "write a blank"
+  TokenKind kind;          ///< what it is read as; LineEnd: a blank
 };
 /// The row of a code point, or null.
 const LookAlike *findLookAlike(uint32_t codePoint);

@@ -107,7 +107,8 @@ void Parser::skipStatement(size_t first) {
     return;
   }
   lineBegin = first;
-  uint32_t indent = lexed.tokens[first].begin - source->lineBegin(source->line(lexed.tokens[first].begin));
+  uint32_t indent =
+      lexed.tokens[first].begin - source->lineBegin(source->line(lexed.tokens[first].begin));
   // What is open at the mistake.
   unsigned open = 0, braces = 0;
   for (size_t index = first; index < position; ++index) {
@@ -158,7 +159,8 @@ void Parser::skipHead() {
   }
   size_t index = position;
   while (lexed.tokens[index].kind != TokenKind::LBrace) {
-    if (lexed.tokens[index].kind == TokenKind::End || (index > position && lexed.tokens[index].lineBefore))
+    if (lexed.tokens[index].kind == TokenKind::End ||
+        (index > position && lexed.tokens[index].lineBefore))
       return;
     ++index;
   }
@@ -173,7 +175,8 @@ bool Parser::expectLineEnd() {
   if (atLineEnd() || token().kind == TokenKind::RBrace || token().kind == TokenKind::End)
     return true;
   if (at(TokenKind::RParen) || at(TokenKind::RBracket)) {
-    diagnostics.report<Error::StrayBracket>(range(), range().text(), at(TokenKind::RParen) ? "(" : "[");
+    diagnostics.report<Error::StrayBracket>(range(), range().text(),
+                                            at(TokenKind::RParen) ? "(" : "[");
     return false;
   }
   if (at(TokenKind::Equal))
@@ -195,7 +198,8 @@ bool Parser::atFunction() const {
   if (word != "model" && word != "layer" && word != "fn" && word != "optimizer")
     return false;
   const Token &name = lexed.tokens[position + 1], &open = lexed.tokens[position + 2];
-  return name.kind == TokenKind::Word && !name.lineBefore && open.kind == TokenKind::LParen && !open.lineBefore;
+  return name.kind == TokenKind::Word && !name.lineBefore && open.kind == TokenKind::LParen &&
+         !open.lineBefore;
 }
 
 void Parser::checkPlace(Range word, std::string_view statement) {
@@ -222,8 +226,8 @@ void Parser::checkPlace(Range word, std::string_view statement) {
     if (allowed[static_cast<size_t>(body.kind)])
       return;
     std::string_view article = body.kind == FunctionKind::Optimizer ? "an" : "a";
-    Diagnostic &error = diagnostics.report<Error::StatementPlace>(word, statement, row.place, article,
-                                                                  spelling(body.kind));
+    Diagnostic &error = diagnostics.report<Error::StatementPlace>(word, statement, row.place,
+                                                                  article, spelling(body.kind));
     if (row.layer && row.model)
       error.hint("make '{}' a layer", body.name.text);
     return;
@@ -299,12 +303,13 @@ void Parser::reportNoStatement() {
   if (token().kind == TokenKind::Mistake)
     return;
   TokenKind after = kindAfter();
-  if (isReserved(kind()) && (after == TokenKind::Equal || after == TokenKind::Comma || after == TokenKind::Colon)) {
+  if (isReserved(kind()) &&
+      (after == TokenKind::Equal || after == TokenKind::Comma || after == TokenKind::Colon)) {
     parseName("bound");
     return;
   }
-  if (at(TokenKind::Number) || at(TokenKind::String) || at(TokenKind::LParen) || at(TokenKind::LBracket) ||
-      at(TokenKind::Minus) || isReserved(kind()))
+  if (at(TokenKind::Number) || at(TokenKind::String) || at(TokenKind::LParen) ||
+      at(TokenKind::LBracket) || at(TokenKind::Minus) || isReserved(kind()))
     return reportExpression();
   diagnostics.report<Error::NoStatement>(range(), describeNext());
 }

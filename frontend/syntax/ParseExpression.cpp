@@ -76,7 +76,14 @@ ExprPtr Parser::parseExpr() {
 }
 
 /// The levels of precedence: or, and, (not), comparison, sum, product.
-enum PrecedenceLevel : unsigned { OrLevel, AndLevel, CompareLevel, SumLevel, ProductLevel, UnaryLevel };
+enum PrecedenceLevel : unsigned {
+  OrLevel,
+  AndLevel,
+  CompareLevel,
+  SumLevel,
+  ProductLevel,
+  UnaryLevel
+};
 
 /// The operator that a token is at a level, if it is one.
 static std::optional<BinaryOp> operatorAt(TokenKind kind, unsigned level) {
@@ -86,12 +93,18 @@ static std::optional<BinaryOp> operatorAt(TokenKind kind, unsigned level) {
     unsigned level;
   };
   static constexpr Row rows[] = {
-      {TokenKind::Or, BinaryOp::Or, OrLevel},          {TokenKind::And, BinaryOp::And, AndLevel},
-      {TokenKind::EqEq, BinaryOp::Eq, CompareLevel},   {TokenKind::NotEq, BinaryOp::Ne, CompareLevel},
-      {TokenKind::Less, BinaryOp::Lt, CompareLevel},   {TokenKind::LessEq, BinaryOp::Le, CompareLevel},
-      {TokenKind::Greater, BinaryOp::Gt, CompareLevel}, {TokenKind::GreaterEq, BinaryOp::Ge, CompareLevel},
-      {TokenKind::Plus, BinaryOp::Add, SumLevel},      {TokenKind::Minus, BinaryOp::Sub, SumLevel},
-      {TokenKind::Star, BinaryOp::Mul, ProductLevel},  {TokenKind::Slash, BinaryOp::Div, ProductLevel},
+      {TokenKind::Or, BinaryOp::Or, OrLevel},
+      {TokenKind::And, BinaryOp::And, AndLevel},
+      {TokenKind::EqEq, BinaryOp::Eq, CompareLevel},
+      {TokenKind::NotEq, BinaryOp::Ne, CompareLevel},
+      {TokenKind::Less, BinaryOp::Lt, CompareLevel},
+      {TokenKind::LessEq, BinaryOp::Le, CompareLevel},
+      {TokenKind::Greater, BinaryOp::Gt, CompareLevel},
+      {TokenKind::GreaterEq, BinaryOp::Ge, CompareLevel},
+      {TokenKind::Plus, BinaryOp::Add, SumLevel},
+      {TokenKind::Minus, BinaryOp::Sub, SumLevel},
+      {TokenKind::Star, BinaryOp::Mul, ProductLevel},
+      {TokenKind::Slash, BinaryOp::Div, ProductLevel},
       {TokenKind::Percent, BinaryOp::Rem, ProductLevel},
   };
   for (const Row &row : rows)
@@ -192,7 +205,8 @@ ExprPtr Parser::parsePower() {
   ExprPtr exponent = parseUnary();
   if (!exponent)
     return nullptr;
-  auto expr = std::make_unique<BinaryExpr>(BinaryOp::Pow, opRange, std::move(base), std::move(exponent));
+  auto expr =
+      std::make_unique<BinaryExpr>(BinaryOp::Pow, opRange, std::move(base), std::move(exponent));
   return setHeight(*expr, {expr->lhs.get(), expr->rhs.get()}) ? std::move(expr) : nullptr;
 }
 
@@ -252,7 +266,9 @@ bool Parser::parseIndex(Index &index) {
     index.range = first;
     return true;
   }
-  auto atEnd = [&] { return at(TokenKind::Colon) || at(TokenKind::Comma) || at(TokenKind::RBracket); };
+  auto atEnd = [&] {
+    return at(TokenKind::Colon) || at(TokenKind::Comma) || at(TokenKind::RBracket);
+  };
   if (!at(TokenKind::Colon)) {
     index.item = parseExpr();
     if (!index.item)

@@ -38,11 +38,22 @@ bool Parser::parseParams(Function &function) {
   return expectClose(open, TokenKind::RParen, "',' or ')'");
 }
 
+/// Comments in a signature that were meant as divisions: by a number, or by a parameter.
+static void checkTraps(const Function &function, Diagnostics &diagnostics) {
+  for (const CommentTrap &trap : function.traps) {
+    bool isKnown = trap.right->kind == ExprKind::Number;
+    for (const Param &param : function.params)
+      isKnown |= trap.right->range.text() == param.name.text;
+    if (isKnown)
+      diagnostics.report<Error::CommentDivides>(trap.slashes, trap.left, trap.right->range.text());
+  }
+}
+
 /// Name, parameters, results and `in f32`.
 bool Parser::parseSignature(Function &function) {
-  std::optional<Name> name = parseName(fmt::format("the name of {} {}",
-                                                   function.kind == FunctionKind::Optimizer ? "an" : "a",
-                                                   spelling(function.kind)));
+  std::optional<Name> name = parseName(
+      fmt::format("the name of {} {}", function.kind == FunctionKind::Optimizer ? "an" : "a",
+                  spelling(function.kind)));
   if (!name)
     return false;
   function.name = *name;
@@ -74,12 +85,14 @@ void Parser::parseFunction(File &file, FunctionKind kind) {
   function->kind = kind;
   function->word = take();
   if (const Function *model = kind == FunctionKind::Model ? file.model() : nullptr)
-    diagnostics.report<Error::SecondModel>(function->word).note(model->word, "the first stands here");
+    diagnostics.report<Error::SecondModel>(function->word)
+        .note(model->word, "the first stands here");
   isBroken = cutBrace = false;
   suspect.reset();
   openBraces.clear();
   bool isGood = parseSignature(*function);
   function->traps = std::exchange(traps, {});
+  checkTraps(*function, diagnostics);
   body = Body{kind, function->name, 0, std::nullopt};
   if (!isGood && cutBrace) {
     position = resume.value_or(position);
@@ -91,7 +104,8 @@ void Parser::parseFunction(File &file, FunctionKind kind) {
     if (resume)
       position = *resume;
     size_t index = position;
-    while (lexed.tokens[index].kind != TokenKind::LBrace && lexed.tokens[index].kind != TokenKind::End) {
+    while (lexed.tokens[index].kind != TokenKind::LBrace &&
+           lexed.tokens[index].kind != TokenKind::End) {
       position = index;
       if (index > lineBegin && atFunction())
         break;
@@ -182,7 +196,8 @@ void Parser::parseTopLevel(File &file) {
   brackets = 0;
   resume.reset();
   std::string_view word = token().kind == TokenKind::Word ? text(token()) : std::string_view();
-  for (FunctionKind kind : {FunctionKind::Model, FunctionKind::Layer, FunctionKind::Fn, FunctionKind::Optimizer})
+  for (FunctionKind kind :
+       {FunctionKind::Model, FunctionKind::Layer, FunctionKind::Fn, FunctionKind::Optimizer})
     if (word == spelling(kind))
       return parseFunction(file, kind);
   if (word == "use")

@@ -10,14 +10,18 @@ using namespace ast;
 
 /// The words that begin statements.
 static const std::vector<std::string_view> statementWords = {
-    "assert", "buffer", "checkpoint", "dim",    "else",  "for",  "if",
-    "input",  "load",   "metric",     "output", "param", "return", "state", "train"};
+    "assert", "buffer", "checkpoint", "dim",   "else",   "for",   "if",   "input",
+    "load",   "metric", "output",     "param", "return", "state", "train"};
 
 void Parser::reportNoSuchStatement(Range name) {
   std::string_view word = name.text();
   if (std::find(statementWords.begin(), statementWords.end(), word) != statementWords.end()) {
     bool hasBlock = word == "train" || word == "checkpoint";
-    reportExpected(fmt::format("{} after '{}'", hasBlock ? "'{'" : word == "load" ? "a string" : "a name", word));
+    reportExpected(fmt::format("{} after '{}'",
+                               hasBlock         ? "'{'"
+                               : word == "load" ? "a string"
+                                                : "a name",
+                               word));
     return;
   }
   Diagnostic &error = diagnostics.report<Error::NoSuchStatement>(name, word);
@@ -156,7 +160,8 @@ StmtPtr Parser::parseFor() {
     isGood = statement->last != nullptr;
   }
   if (isGood && token().kind != TokenKind::LBrace) {
-    reportExpected(statement->last ? "'{' and a block" : "':' and the end of the range, or a block");
+    reportExpected(statement->last ? "'{' and a block"
+                                   : "':' and the end of the range, or a block");
     isGood = false;
   }
   if (!isGood) {
@@ -210,7 +215,8 @@ StmtPtr Parser::parseDeclare(bool isBuffer) {
     return nullptr;
   }
   std::optional<Path> path = parsePath(take());
-  if (!path || !expect(TokenKind::Colon, fmt::format("':' and a type, {} NAME : [sizes] = init", word)))
+  if (!path ||
+      !expect(TokenKind::Colon, fmt::format("':' and a type, {} NAME : [sizes] = init", word)))
     return nullptr;
   statement->path = std::move(*path);
   std::optional<Type> type = parseType();

@@ -82,11 +82,13 @@ std::optional<Path> Parser::parsePath(Range range) {
     } else {
       while (at < text.size() && isWordByte(text[at]))
         ++at;
-      part.pieces.push_back({text.substr(begin, at - begin), nullptr, range.sub(begin, at - begin)});
+      part.pieces.push_back(
+          {text.substr(begin, at - begin), nullptr, range.sub(begin, at - begin)});
     }
   }
   if (part.pieces.empty()) {
-    diagnostics.report<Error::Expected>(range.sub(range.size(), 0), "a word after '.'", describeNext());
+    diagnostics.report<Error::Expected>(range.sub(range.size(), 0), "a word after '.'",
+                                        describeNext());
     return std::nullopt;
   }
   endPart(range.size());

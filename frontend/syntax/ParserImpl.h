@@ -17,8 +17,8 @@ namespace napkin::syntax {
 
 class Parser {
 public:
-  /// Reads a range of a text. A nested parser reads the inside of a `{expr}`: `nesting` levels deep,
-  /// where line ends do not count.
+  /// Reads a range of a text. A nested parser reads the inside of a `{expr}`: `nesting` levels
+  /// deep, where line ends do not count.
   Parser(Range range, Diagnostics &diagnostics, bool isNested = false, unsigned nesting = 0);
 
   std::unique_ptr<ast::File> parseFile();
@@ -53,13 +53,15 @@ private:
   bool expect(TokenKind wanted, std::string_view what);
   /// Reports "expected `what`, found ...", unless the next token is reported already.
   void reportExpected(std::string_view what);
-  /// Reports a comment before a token that has taken the end of its line for a division: "(d // 2)".
+  /// Reports a comment before a token that has taken the end of its line for a division: "(d //
+  /// 2)".
   bool reportDivision(const Token &after);
   /// Reports too many levels of nesting, once.
   void reportTooDeep(Range at);
   /// The next token as a reader sees it: "'x'", "the end of the line".
   std::string describeNext() const;
-  /// The closing bracket of `open`; else reports that it is missing, and skips to where it should be.
+  /// The closing bracket of `open`; else reports that it is missing, and skips to where it should
+  /// be.
   bool expectClose(Range open, TokenKind close, std::string_view what);
   bool isOnSameLine(Range first, Range second) const;
   /// The column, in bytes, of a token's line's first token.
@@ -160,8 +162,8 @@ private:
   Diagnostics &diagnostics;
   Tokens lexed;
   size_t position = 0;
-  size_t lineBegin = 0;      ///< the token that begins the statement being read
-  unsigned brackets = 0;     ///< open ( and [
+  size_t lineBegin = 0;  ///< the token that begins the statement being read
+  unsigned brackets = 0; ///< open ( and [
   bool isNested;
   bool isPiece; ///< the text stands in braces
   unsigned nesting;
@@ -171,7 +173,7 @@ private:
   std::optional<Range> suspect; ///< a brace that was closed by what stands too far left
   bool isTooDeep = false;       ///< too many levels of nesting were reported
   bool isBroken = false;        ///< a brace is missing in this function: leave it
-  bool cutBrace = false;        ///< the "{" of this head is in a comment that was meant as a division
+  bool cutBrace = false; ///< the "{" of this head is in a comment that was meant as a division
   std::optional<size_t> resume; ///< where to go on after a bracket that was not closed
 };
 

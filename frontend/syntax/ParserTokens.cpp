@@ -122,7 +122,8 @@ uint32_t Parser::indentOf(uint32_t offset) const {
 }
 
 bool Parser::isOnSameLine(Range first, Range second) const {
-  return source->text().substr(first.end, second.begin - first.end).find('\n') == std::string_view::npos;
+  return source->text().substr(first.end, second.begin - first.end).find('\n') ==
+         std::string_view::npos;
 }
 
 bool Parser::expectClose(Range open, TokenKind close, std::string_view what) {
@@ -144,9 +145,11 @@ bool Parser::expectClose(Range open, TokenKind close, std::string_view what) {
       resume = index;
       return false;
     }
-    bool isStatement = next.lineBefore && (next.begin - source->lineBegin(source->line(next.begin))) <= indent;
+    bool isStatement =
+        next.lineBefore && (next.begin - source->lineBegin(source->line(next.begin))) <= indent;
     if (!isNested && (isStatement || next.kind == TokenKind::End)) {
-      diagnostics.report<Error::MissingBracket>(open, open.text(), describeKind(close).substr(1, 1));
+      diagnostics.report<Error::MissingBracket>(open, open.text(),
+                                                describeKind(close).substr(1, 1));
       resume = index;
       return false;
     }

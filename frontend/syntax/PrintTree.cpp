@@ -42,7 +42,8 @@ static std::string print(const CallExpr &call) {
   else if (call.instance == InstanceKind::Bare)
     text += "@.";
   for (const Arg &arg : call.args)
-    text += arg.name ? fmt::format(" {}:{}", arg.name->text, printTree(*arg.value)) : after(arg.value);
+    text +=
+        arg.name ? fmt::format(" {}:{}", arg.name->text, printTree(*arg.value)) : after(arg.value);
   return text + ")";
 }
 
@@ -104,7 +105,9 @@ static std::string print(const Type &type) {
   return text + "]";
 }
 
-static std::string print(const std::optional<Type> &type) { return type ? " : " + print(*type) : ""; }
+static std::string print(const std::optional<Type> &type) {
+  return type ? " : " + print(*type) : "";
+}
 
 static std::string print(const std::vector<Entry> &entries) {
   std::string text;

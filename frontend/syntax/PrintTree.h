@@ -7,8 +7,8 @@
 
 namespace napkin {
 
-/// The tree in the notation of Lisp, a statement a line, without places and comments: two files with
-/// equal trees mean the same.
+/// The tree in the notation of Lisp, a statement a line, without places and comments: two files
+/// with equal trees mean the same.
 std::string printTree(const ast::File &file);
 
 /// One expression: "(+ a (* b 2))".

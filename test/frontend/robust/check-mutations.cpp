@@ -37,12 +37,15 @@ static std::string change(const Source &source, const std::vector<syntax::Token>
     return text.erase(source.lineBegin(line), source.lineText(line).size());
   }
   default: { // a name or a number where one of its kind stood
-    static const char *const numbers[] = {"0", "1", "2", "7", "0.5", "1e300", "9223372036854775807", "-1"};
+    static const char *const numbers[] = {"0", "1", "2", "7", "0.5", "1e300", "9223372036854775807",
+                                          "-1"};
     for (unsigned attempt = 0; attempt < 50; ++attempt) {
-      const syntax::Token &a = tokens[below(tokens.size() - 1)], &b = tokens[below(tokens.size() - 1)];
+      const syntax::Token &a = tokens[below(tokens.size() - 1)],
+                          &b = tokens[below(tokens.size() - 1)];
       if (a.kind == syntax::TokenKind::Number)
         return text.replace(a.begin, a.end - a.begin, numbers[below(8)]);
-      if (a.kind == b.kind && (a.kind == syntax::TokenKind::Word || a.kind == syntax::TokenKind::String))
+      if (a.kind == b.kind &&
+          (a.kind == syntax::TokenKind::Word || a.kind == syntax::TokenKind::String))
         return text.replace(a.begin, a.end - a.begin, text.substr(b.begin, b.end - b.begin));
     }
     return text;

@@ -1,9 +1,9 @@
 // Reads model files: parse-test [--tree | --format | --mutate] FILE...
 //
-// Without a flag it prints the errors, each with the id of its kind. --tree prints the tree. --format
-// prints the canonical layout, and fails if that has another tree or another layout. --mutate parses
-// every prefix of a file at each 37th byte and copies with bytes changed: each must parse, or give
-// errors that have a place and print.
+// Without a flag it prints the errors, each with the id of its kind. --tree prints the tree.
+// --format prints the canonical layout, and fails if that has another tree or another layout.
+// --mutate parses every prefix of a file at each 37th byte and copies with bytes changed: each must
+// parse, or give errors that have a place and print.
 #include "frontend/Diagnostics.h"
 #include "frontend/syntax/Format.h"
 #include "frontend/syntax/Parser.h"
