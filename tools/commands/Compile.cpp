@@ -1,0 +1,140 @@
+// napkin compile: a training executable, or one of the stages on the way.
+#include "codegen/BuildProgram.h"
+#include "runtime/files/Console.h"
+#include "runtime/image/Executable.h"
+#include "tools/commands/Model.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace nap;
+namespace rt = napkin::runtime;
+
+static constexpr FlagSpec kOutputFlags[] = {
+    {"output", "FILE", "what to write; -o is short for it; default: the model's name, or standard output"},
+    {"emit", "STAGE", "graph, step, kernels, plan, lowered, llvm, obj, exe; default exe"},
+};
+
+/// Writes text or bytes to the file, or to standard output when there is no name.
+static ExitStatus write(const std::string &path, llvm::StringRef bytes) {
+  if (path.empty() || path == "-") {
+    auto failure = rt::writeOutput(bytes.str());
+    return failure ? fail(*failure) : ExitStatus::done;
+  }
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    file << bytes;
+    file.close();
+    error = file.error();
+    file.clear_error();
+  }
+  if (error)
+    return fail(fmt::format("{}: {}", path, error.message()), ExitStatus::machineFailure);
+  return ExitStatus::done;
+}
+
+static std::string print(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream, OpPrintingFlags().enableDebugInfo(false));
+  return text + "\n";
+}
+
+/// The prelinked runtime stands beside this program.
+static std::string runtimePath() {
+  static int anchor;
+  llvm::SmallString<256> path(llvm::sys::fs::getMainExecutable("", &anchor));
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, "napkin-runtime");
+  return path.str().str();
+}
+
+static ExitStatus writeProgram(Model &model, const std::string &output) {
+  CompiledProgram compiled;
+  if (ExitStatus status = model.compile(compiled); status != ExitStatus::done)
+    return status;
+  auto image = linkImage(compiled.objects);
+  if (!image)
+    return fail(llvm::toString(image.takeError()), ExitStatus::machineFailure);
+  llvm::StringRef bytes = (*image)->getBuffer();
+  auto failure = rt::writeExecutable(
+      output, runtimePath(),
+      std::as_bytes(std::span(bytes.data(), bytes.size())), compiled.program);
+  return failure ? fail(*failure) : ExitStatus::done;
+}
+
+ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
+  std::vector<std::string> words;
+  for (const std::string &word : arguments)
+    words.push_back(word == "-o" ? "--output" : word);
+  std::vector<FlagSpec> known(std::begin(kOutputFlags), std::end(kOutputFlags));
+  known.insert(known.end(), rt::compileFlags().begin(), rt::compileFlags().end());
+  known.insert(known.end(), modelFlags().begin(), modelFlags().end());
+  known.push_back({"steps", "N", "planned updates"});
+  known.push_back({"seed", "N", "the default seed"});
+  ExitStatus status;
+  auto flags = parseCommand(words, known, "napkin compile MODEL.nap -o FILE [flags]", 1, status);
+  if (!flags)
+    return status;
+  auto value = [&](llvm::StringRef name, std::string otherwise) {
+    const std::string *found = flags->find(name);
+    return found ? *found : otherwise;
+  };
+  std::string stage = value("emit", "exe");
+  static constexpr llvm::StringRef stages[] = {"graph", "step", "kernels", "plan", "lowered", "llvm", "obj", "exe"};
+  if (!llvm::is_contained(stages, stage))
+    return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(stages, ", ")),
+                ExitStatus::wrongUsage);
+
+  Model model;
+  if ((status = model.read(*flags)) != ExitStatus::done)
+    return status;
+  std::string output = value("output", "");
+  if (stage == "graph")
+    return write(output, print(model.module()));
+  std::string step;
+  AfterPass keepStep;
+  if (stage == "step")
+    // The whole step as ops: what kernels are made of.
+    keepStep = [&](llvm::StringRef pass, ModuleOp module) {
+      if (pass == "nap-assemble-step" || (pass == "nap-simplify" && !step.empty()))
+        step = print(module);
+    };
+  if ((status = model.plan(keepStep)) != ExitStatus::done)
+    return status;
+  if (stage == "step")
+    return write(output, step);
+  if (stage == "kernels")
+    return write(output, print(model.module()));
+  if (stage == "exe") {
+    if (output.empty())
+      output = llvm::sys::path::stem(flags->positional.front()).str();
+    return writeProgram(model, output);
+  }
+  if (stage == "plan") {
+    auto program = buildProgram(model.module(), "cpu:" + cpuNameOf(model.target()));
+    return failed(program) ? ExitStatus::machineFailure : write(output, rt::printProgram(*program));
+  }
+  auto lowered = lowerModule(model.module());
+  if (failed(lowered))
+    return ExitStatus::machineFailure;
+  if (stage == "lowered")
+    return write(output, print(**lowered));
+  if (failed(convertToLLVMDialect(**lowered)))
+    return ExitStatus::machineFailure;
+  std::string text;
+  auto objects = compileObjects(**lowered, model.target(), stage == "llvm" ? &text : nullptr);
+  if (!objects)
+    return fail(llvm::toString(objects.takeError()), ExitStatus::machineFailure);
+  if (stage == "llvm")
+    return write(output, text);
+  auto image = linkImage(*objects);
+  if (!image)
+    return fail(llvm::toString(image.takeError()), ExitStatus::machineFailure);
+  return write(output, (*image)->getBuffer());
+}

@@ -1,0 +1,55 @@
+// napkin device: measures what this machine can do, and stores it.
+#include "runtime/device/Peaks.h"
+#include "runtime/execute/WorkerPool.h"
+#include "runtime/files/Console.h"
+#include "tools/commands/Model.h"
+#include "tools/measure/Measure.h"
+
+#include <fmt/format.h>
+
+using namespace nap;
+namespace rt = napkin::runtime;
+
+ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
+  ExitStatus status;
+  auto flags = parseCommand(arguments, {{"show", "", "print what is stored, measure nothing"}},
+                            "napkin device [flags]", 0, status);
+  if (!flags)
+    return status;
+  rt::DevicePeaks peaks;
+  std::string path = rt::deviceFilePath();
+  if (flags->has("show")) {
+    auto stored = rt::readDeviceFile(path);
+    if (!stored)
+      return fail(stored.error());
+    peaks = *stored;
+  } else {
+    if (path.empty())
+      return fail("there is no place for the device file; set NAPKIN_DEVICE_FILE",
+                  ExitStatus::machineFailure);
+    peaks.processor = rt::processorName();
+    for (int threads = 1;; threads = std::min(threads * 2, rt::usableProcessors())) {
+      for (llvm::StringRef dtype : {"f32", "f64"}) {
+        auto product = measureProduct(dtype, 1536, 1536, 1536, /*transposed=*/false, threads);
+        if (!product)
+          return fail(llvm::toString(product.takeError()), ExitStatus::machineFailure);
+        peaks.matrices.push_back({*rt::dtypeNamed(dtype.str()), threads, *product});
+      }
+      peaks.copies.push_back({threads, rt::measureCopyBytesPerSecond(threads)});
+      if (threads == rt::usableProcessors())
+        break;
+    }
+    if (auto failure = rt::writeDeviceFile(path, peaks))
+      return fail(*failure);
+  }
+  std::string text = peaks.processor + "\n";
+  for (const rt::MatrixPeak &peak : peaks.matrices)
+    text += fmt::format("  matrix product {} on {} thread{:<2} {:8.1f} GFLOP/s\n", rt::nameOf(peak.dtype),
+                        peak.threads, peak.threads == 1 ? "" : "s", peak.flopsPerSecond / 1e9);
+  for (const rt::CopyPeak &peak : peaks.copies)
+    text += fmt::format("  copy on {} thread{:<2}               {:8.1f} GB/s\n", peak.threads,
+                        peak.threads == 1 ? "" : "s", peak.bytesPerSecond / 1e9);
+  text += fmt::format("stored in {}\n", path);
+  auto failure = rt::writeOutput(text);
+  return failure ? fail(*failure) : ExitStatus::done;
+}

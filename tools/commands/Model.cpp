@@ -1,0 +1,135 @@
+// What the commands that take a model file share.
+#include "tools/commands/Model.h"
+
+#include "codegen/BuildProgram.h"
+#include "codegen/LowerKernels.h"
+#include "runtime/files/Console.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Diagnostics.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace nap;
+namespace rt = napkin::runtime;
+
+ExitStatus nap::fail(const rt::Error &error) {
+  rt::writeErrors(fmt::format("napkin: error: {}\n", error.message));
+  return error.status;
+}
+
+ExitStatus nap::fail(std::string sentence, ExitStatus status) {
+  return fail(rt::Error{std::move(sentence), status});
+}
+
+std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> arguments,
+                                             std::vector<FlagSpec> known, StringRef usage, size_t models,
+                                             ExitStatus &status) {
+  status = ExitStatus::wrongUsage;
+  if (llvm::none_of(known, [](const FlagSpec &flag) { return flag.name == "help"; }))
+    known.push_back({"help", "", "print this and end"});
+  auto flags = rt::parseFlags(arguments, known);
+  if (!flags) {
+    status = fail(flags.error());
+    return std::nullopt;
+  }
+  if (flags->has("help")) {
+    status = ExitStatus::done;
+    if (auto failure = rt::writeOutput(fmt::format("usage: {}\n\n{}", usage.str(), rt::flagHelp(known))))
+      status = fail(*failure);
+    return std::nullopt;
+  }
+  if (flags->positional.size() < models) {
+    status = fail(fmt::format("a model file is wanted: {}", usage.str()), ExitStatus::wrongUsage);
+    return std::nullopt;
+  }
+  if (flags->positional.size() > models) {
+    status = fail(fmt::format("'{}' is one argument too many: {}", flags->positional[models], usage.str()),
+                  ExitStatus::wrongUsage);
+    return std::nullopt;
+  }
+  return std::move(*flags);
+}
+
+static constexpr FlagSpec kModelFlags[] = {
+    {"disable-pass", "NAME", "leave out a pass, such as nap-fuse; may repeat"},
+};
+
+std::span<const FlagSpec> nap::modelFlags() { return kModelFlags; }
+
+Model::Model() {
+  DialectRegistry registry;
+  registry.insert<LLVM::LLVMDialect>();
+  registerLoweredDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  napkin::loadDialects(context);
+  context.getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
+    printDiagnostic(diagnostic);
+    return success();
+  });
+}
+
+void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+    return;
+  std::string place = describeLocation(diagnostic.getLocation());
+  bool warning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
+  std::string text = fmt::format("{}: {}: {}\n", place.empty() ? "napkin" : place,
+                                 warning ? "warning" : "error", diagnostic.str());
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    text += fmt::format("{}: note: {}\n", describeLocation(note.getLocation()), note.str());
+  rt::writeErrors(text);
+}
+
+ExitStatus Model::read(const ParsedFlags &flags) {
+  napkin::Options options;
+  options.defines = flags.definitions;
+  // A flag's name in the train block.
+  static constexpr std::pair<StringRef, StringRef> entries[] = {
+      {"optimizer", "optimizer"}, {"precision", "precision"}, {"accumulate", "accumulate"},
+      {"clip-norm", "clip_norm"}, {"ema", "ema"}, {"steps", "steps"}, {"seed", "seed"}};
+  for (const auto &[flag, entry] : entries)
+    if (const std::string *value = flags.find(flag))
+      options.train.emplace_back(entry.str(), *value);
+  if (const std::string *value = flags.find("micro-batch")) {
+    options.microBatch = rt::parseWhole(*value, 1, int64_t(1) << 40);
+    if (!options.microBatch)
+      return fail(fmt::format("--micro-batch={}: a whole number of samples is wanted", *value),
+                  ExitStatus::wrongUsage);
+  }
+  if (const std::string *value = flags.find("cpu"))
+    machine.cpu = *value;
+  if (const std::string *value = flags.find("target"); value && *value != "cpu")
+    return fail(fmt::format("--target={}: only cpu can be compiled for; leave it out", *value),
+                ExitStatus::wrongUsage);
+  for (StringRef absent : {"memory", "checkpoint"})
+    if (flags.has(absent))
+      return fail(fmt::format("--{}: Napkin keeps every activation and plans no budget yet; leave it out", absent.str()),
+                  ExitStatus::wrongUsage);
+  for (const auto &[flag, value] : flags.flags)
+    if (flag == "disable-pass")
+      pipeline.disabled.push_back(value);
+
+  napkin::Diagnostics diagnostics;
+  graph = napkin::compileModel(context, sources, flags.positional.front(), options, diagnostics);
+  if (!graph || diagnostics.hasErrors()) {
+    rt::writeErrors(diagnostics.render());
+    return ExitStatus::wrongInput;
+  }
+  return ExitStatus::done;
+}
+
+ExitStatus Model::plan(const AfterPass &afterPass) {
+  return succeeded(planModule(*graph, machine, pipeline, afterPass)) ? ExitStatus::done
+                                                                     : ExitStatus::wrongInput;
+}
+
+ExitStatus Model::compile(CompiledProgram &compiled) {
+  auto result = compileProgram(*graph, machine);
+  if (failed(result))
+    return ExitStatus::machineFailure;
+  compiled = std::move(*result);
+  return ExitStatus::done;
+}

@@ -1,0 +1,69 @@
+// What the commands that take a model file share.
+#pragma once
+
+#include "frontend/Frontend.h"
+#include "runtime/Status.h"
+#include "runtime/command/Flags.h"
+#include "tools/Compiler.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nap {
+
+using napkin::runtime::ExitStatus;
+using napkin::runtime::FlagSpec;
+using napkin::runtime::ParsedFlags;
+
+/// Writes `napkin: error: SENTENCE` to standard error; the status goes through.
+ExitStatus fail(const napkin::runtime::Error &error);
+ExitStatus fail(std::string sentence, ExitStatus status = ExitStatus::wrongInput);
+
+/// Parses a command's flags; after an error, which is printed, nothing comes back. `--help` prints `usage` and the table.
+/// `status` is what to exit with when nothing comes back. Exactly one positional argument, the model file, is wanted
+/// unless `models` is 0.
+std::optional<ParsedFlags> parseCommand(std::span<const std::string> arguments,
+                                        std::vector<FlagSpec> known, llvm::StringRef usage,
+                                        size_t models, ExitStatus &status);
+
+/// A model being compiled: the context, what was read, and the module.
+class Model {
+public:
+  Model();
+
+  /// Reads the model file that the flags name and makes its graph. Prints every error.
+  ExitStatus read(const ParsedFlags &flags);
+  /// Runs the passes.
+  ExitStatus plan(const AfterPass &afterPass = {});
+  /// Makes machine code.
+  ExitStatus compile(CompiledProgram &compiled);
+
+  mlir::ModuleOp module() { return *graph; }
+  const TargetMachineOptions &target() const { return machine; }
+
+private:
+  /// Prints what passes say, in the form of the frontend's errors.
+  void printDiagnostic(mlir::Diagnostic &diagnostic);
+
+  mlir::MLIRContext context;
+  napkin::Sources sources;
+  TargetMachineOptions machine;
+  PipelineOptions pipeline;
+  mlir::OwningOpRef<mlir::ModuleOp> graph;
+};
+
+/// The flags that `Model::read` takes, beside those of the runtime's `compileFlags`.
+std::span<const FlagSpec> modelFlags();
+
+// The commands. Arguments come without the command's name.
+ExitStatus trainCommand(std::span<const std::string> arguments);
+ExitStatus compileCommand(std::span<const std::string> arguments);
+ExitStatus reportCommand(std::span<const std::string> arguments);
+ExitStatus checkCommand(std::span<const std::string> arguments);
+ExitStatus deviceCommand(std::span<const std::string> arguments);
+ExitStatus formatCommand(std::span<const std::string> arguments);
+
+} // namespace nap

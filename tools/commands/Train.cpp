@@ -1,0 +1,34 @@
+// napkin train: compiles a model in memory and trains it.
+#include "runtime/train/Run.h"
+#include "tools/commands/Model.h"
+
+using namespace nap;
+namespace rt = napkin::runtime;
+
+/// The flags of a run, of compiling, and of the model.
+static std::vector<FlagSpec> trainFlags() {
+  std::vector<FlagSpec> known(rt::runFlags().begin(), rt::runFlags().end());
+  known.insert(known.end(), rt::compileFlags().begin(), rt::compileFlags().end());
+  known.insert(known.end(), modelFlags().begin(), modelFlags().end());
+  return known;
+}
+
+ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
+  ExitStatus status;
+  auto flags = parseCommand(arguments, trainFlags(), "napkin train MODEL.nap --data FILE [flags]", 1, status);
+  if (!flags)
+    return status;
+  auto options = rt::readRunOptions(*flags);
+  if (!options)
+    return fail(options.error());
+  Model model;
+  if ((status = model.read(*flags)) != ExitStatus::done || (status = model.plan()) != ExitStatus::done)
+    return status;
+  CompiledProgram compiled;
+  if ((status = model.compile(compiled)) != ExitStatus::done)
+    return status;
+  auto program = loadProgram(std::move(compiled));
+  if (!program)
+    return fail(llvm::toString(program.takeError()), ExitStatus::machineFailure);
+  return rt::runProgram(program->loaded, *options, "napkin");
+}
