@@ -7,36 +7,15 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassInstrumentation.h"
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace nap;
-
-namespace {
-
-/// Tells a caller what every pass left.
-struct PassWatcher : PassInstrumentation {
-  explicit PassWatcher(AfterPass afterPass) : afterPass(std::move(afterPass)) {}
-  void runAfterPass(Pass *pass, Operation *op) override {
-    if (auto module = dyn_cast<ModuleOp>(op))
-      afterPass(pass->getArgument(), module);
-  }
-  AfterPass afterPass;
-};
-
-} // namespace
 
 LogicalResult nap::planModule(ModuleOp module, const TargetMachineOptions &target,
                               const PipelineOptions &options, const AfterPass &afterPass) {
   module->setAttr("nap.vector_bytes",
                   OpBuilder(module.getContext()).getI64IntegerAttr(vectorBytesOf(target)));
-  PassManager manager(module.getContext());
-  if (afterPass)
-    manager.addInstrumentation(std::make_unique<PassWatcher>(afterPass));
-  buildPipeline(manager, options);
-  return manager.run(module);
+  return runPipeline(module, options, afterPass);
 }
 
 FailureOr<OwningOpRef<ModuleOp>> nap::lowerModule(ModuleOp planned) {

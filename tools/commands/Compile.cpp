@@ -88,7 +88,7 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   std::string stage = value("emit", "exe");
   static constexpr llvm::StringRef stages[] = {"graph", "step", "kernels", "plan", "lowered", "llvm", "obj", "exe"};
   if (!llvm::is_contained(stages, stage))
-    return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(stages, ", ")),
+    return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(llvm::ArrayRef(stages), ", ")),
                 ExitStatus::wrongUsage);
 
   Model model;
