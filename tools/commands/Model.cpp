@@ -78,8 +78,13 @@ void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
   bool warning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
   std::string text = fmt::format("{}: {}: {}\n", place.empty() ? "napkin" : place,
                                  warning ? "warning" : "error", diagnostic.str());
-  for (mlir::Diagnostic &note : diagnostic.getNotes())
-    text += fmt::format("{}: note: {}\n", describeLocation(note.getLocation()), note.str());
+  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+    // What MLIR adds about the op at hand is text of the IR, of which a line tells enough.
+    std::string said = note.str();
+    std::string where = describeLocation(note.getLocation());
+    text += fmt::format("{}note: {}\n", where.empty() ? "" : where + ": ",
+                        StringRef(said).split('\n').first.str());
+  }
   rt::writeErrors(text);
 }
 
