@@ -1,7 +1,7 @@
 // Numbers a function's tensors, and finds what may be written in place.
 #include "passes/MemoryModel.h"
 
-#include "ir/Ops.h"
+#include "passes/kernels/Emit.h"
 
 using namespace mlir;
 using namespace nap;
@@ -80,8 +80,11 @@ static bool keepsPlace(Operation *op) {
 
 SmallVector<bool> nap::readsElementByElement(KernelOp kernel) {
   Block &block = kernel.getBody().front();
-  SmallVector<bool> result(block.getNumArguments(), kernel.getKernelClass() == KernelClass::pointwise);
-  if (kernel.getKernelClass() != KernelClass::pointwise)
+  // Both skeletons compute an element of every result before they store any.
+  bool isByElement = kernel.getKernelClass() == KernelClass::pointwise ||
+                     kernel.getKernelClass() == KernelClass::reduction;
+  SmallVector<bool> result(block.getNumArguments(), isByElement);
+  if (!isByElement)
     return result;
   // A value's place is kept as long as every way from it to a result keeps it.
   DenseSet<Value> moved;
@@ -144,4 +147,30 @@ FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &decl
         {result, operand.get(), declare, old == argumentOf.end() ? -1 : old->second});
   }
   return memory;
+}
+
+/// Whether the new version may be written where the old one lies: nobody reads the old one later, and
+/// the writer itself only element by element.
+static bool canUpdateInPlace(const FunctionMemory &memory, Value value, int64_t old) {
+  int64_t tensor = memory.numberOf(value);
+  for (auto [number, step] : llvm::enumerate(memory.timeline.steps)) {
+    if (!llvm::is_contained(step.reads, old))
+      continue;
+    if (int64_t(number) > memory.writerOf[tensor])
+      return false;
+    if (int64_t(number) == memory.writerOf[tensor] &&
+        !llvm::is_contained(step.inPlace, std::pair{old, tensor}))
+      return false;
+  }
+  // An old version that is itself returned is wanted to the end.
+  return !llvm::is_contained(memory.timeline.kept, old);
+}
+
+void nap::copyLateUpdates(func::FuncOp func, const DeclaredTensors &declared) {
+  FunctionMemory memory = modelFunction(func, declared);
+  Operation *terminator = func.getBody().front().getTerminator();
+  OpBuilder builder(terminator);
+  for (const Update &update : memory.updates)
+    if (update.old >= 0 && !canUpdateInPlace(memory, update.value, update.old))
+      terminator->setOperand(update.result, createCopy(builder, update.value));
 }

@@ -57,7 +57,12 @@ mlir::LogicalResult verifyKernelsOnly(mlir::func::FuncOp func, const DeclaredTen
 /// The timeline of a function that `verifyKernelsOnly` accepts.
 FunctionMemory modelFunction(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
-/// The inputs of a pointwise kernel that each of its tasks reads only at the elements that it writes,
+/// Has the new version of a declared tensor copied at the end of the function, by a kernel of its own,
+/// where it cannot be written in place: where the old version has a reader after its writer, or the
+/// writer reads it at other elements than it writes. Such a function stays as it is from then on.
+void copyLateUpdates(mlir::func::FuncOp func, const DeclaredTensors &declared);
+
+/// The inputs of a pointwise kernel or a reduction that each of its tasks reads only at the elements that it writes,
 /// hence whose storage a result may take.
 llvm::SmallVector<bool> readsElementByElement(KernelOp kernel);
 

@@ -14,7 +14,6 @@
 // every read served. Exact: no kernel computes anything else.
 #include "passes/MemoryModel.h"
 #include "passes/Passes.h"
-#include "passes/kernels/Emit.h"
 
 namespace nap {
 #define GEN_PASS_DEF_PLANMEMORYPASS
@@ -39,36 +38,6 @@ static int64_t placeDeclarations(ModuleOp module) {
         end += planning::alignTo(bytesOf(declare.getTensorType()), kAlignment);
       }
   return end;
-}
-
-/// Whether the new version may be written where the old one lies: nobody reads the old one later, and
-/// the writer itself only element by element.
-static bool canUpdateInPlace(const FunctionMemory &memory, Value value, int64_t old) {
-  int64_t tensor = memory.numberOf(value);
-  for (auto [number, step] : llvm::enumerate(memory.timeline.steps)) {
-    if (!llvm::is_contained(step.reads, old))
-      continue;
-    if (int64_t(number) > memory.writerOf[tensor])
-      return false;
-    if (int64_t(number) == memory.writerOf[tensor] &&
-        !llvm::is_contained(step.inPlace, std::pair{old, tensor}))
-      return false;
-  }
-  // An old version that is itself returned is wanted to the end.
-  return !llvm::is_contained(memory.timeline.kept, old);
-}
-
-/// Adds copies at the end of the function for new versions that cannot be written in place.
-static bool addUpdateCopies(func::FuncOp func, const FunctionMemory &memory) {
-  Operation *terminator = func.getBody().front().getTerminator();
-  OpBuilder builder(terminator);
-  bool changed = false;
-  for (const Update &update : memory.updates)
-    if (update.old >= 0 && !canUpdateInPlace(memory, update.value, update.old)) {
-      terminator->setOperand(update.result, createCopy(builder, update.value));
-      changed = true;
-    }
-  return changed;
 }
 
 /// The tensors that share one place, by the number of the first; an update's place is fixed.
@@ -123,9 +92,8 @@ static void annotateKernels(const FunctionMemory &memory, ArrayRef<int64_t> offs
 
 /// Plans one function above `base`; returns the end of its transient part, or -1 after a diagnostic.
 static int64_t planFunction(func::FuncOp func, const DeclaredTensors &declared, int64_t base) {
+  copyLateUpdates(func, declared);
   FunctionMemory memory = modelFunction(func, declared);
-  if (addUpdateCopies(func, memory))
-    memory = modelFunction(func, declared);
   planning::Timeline &timeline = memory.timeline;
   size_t count = timeline.sizes.size();
 

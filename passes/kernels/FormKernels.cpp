@@ -11,6 +11,7 @@
 // What must hold afterwards: views, constants and index ramps stand inside their readers; a reader that
 // wants memory (a contraction, a scatter) reads views with constant strides; a returned tensor is the
 // result of a kernel, another one for each declaration that it updates.
+#include "passes/MemoryModel.h"
 #include "passes/Passes.h"
 #include "passes/kernels/Fuse.h"
 
@@ -21,6 +22,58 @@ namespace nap {
 
 using namespace mlir;
 using namespace nap;
+
+/// The axes that have more than one element, as places among all.
+static SmallVector<int64_t> realAxes(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> axes;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    if (size != 1)
+      axes.push_back(int64_t(axis));
+  return axes;
+}
+
+/// A permutation of a contraction that nobody else reads is a contraction that writes in that order: the
+/// same chains of multiply-adds, and no copy where the axes are merged later.
+static void permuteInEinsum(PermuteOp permute) {
+  Value x = permute.getX();
+  auto shape = cast<RankedTensorType>(x.getType()).getShape();
+  auto reshape = x.getDefiningOp<ReshapeOp>();
+  if (reshape && x.hasOneUse())
+    x = reshape.getX();
+  auto einsum = x.getDefiningOp<EinsumOp>();
+  auto oldShape = cast<RankedTensorType>(x.getType()).getShape();
+  SmallVector<int64_t> axes = realAxes(shape), letters = realAxes(oldShape);
+  auto isSameSize = [&](auto pair) {
+    return shape[std::get<0>(pair)] == oldShape[std::get<1>(pair)];
+  };
+  // Between the two, axes of size 1 may come and go, and nothing else.
+  if (!einsum || !x.hasOneUse() || axes.size() != letters.size() ||
+      !llvm::all_of(llvm::zip(axes, letters), isSameSize))
+    return;
+  auto [operands, output] = einsum.getPattern().split("->");
+  std::string newOutput;
+  SmallVector<int64_t> sizes;
+  auto append = [&](int64_t letter) {
+    newOutput += output[letter];
+    sizes.push_back(oldShape[letter]);
+  };
+  for (int64_t axis : permute.getOrder())
+    if (auto found = llvm::find(axes, axis); found != axes.end())
+      append(letters[found - axes.begin()]);
+  for (int64_t letter = 0; letter < int64_t(oldShape.size()); ++letter)
+    if (oldShape[letter] == 1)
+      append(letter);
+  OpBuilder builder(permute);
+  auto type = RankedTensorType::get(sizes, einsum.getType().getElementType());
+  Value inOrder = EinsumOp::create(builder, einsum.getLoc(), type, einsum.getOperands(),
+                                   (operands + "->" + newOutput).str());
+  permute.replaceAllUsesWith(
+      ReshapeOp::create(builder, permute.getLoc(), permute.getType(), inOrder).getResult());
+  permute.erase();
+  if (reshape)
+    reshape.erase();
+  einsum.erase();
+}
 
 /// Whether an op reads memory alone: its operands must be views with constant strides.
 static bool readsMemory(Operation *op) {
@@ -83,16 +136,21 @@ struct FormKernelsPass : nap::impl::FormKernelsPassBase<FormKernelsPass> {
   using FormKernelsPassBase::FormKernelsPassBase;
 
   void runOnOperation() override {
+    DeclaredTensors declared(getOperation());
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
       Block &block = func.getBody().front();
+      if (fuse)
+        for (auto permute : llvm::make_early_inc_range(block.getOps<PermuteOp>()))
+          permuteInEinsum(permute);
       DenseSet<Value> stored = inexpressibleViews(block);
       settleReturnedValues(func, stored);
       SmallVector<KernelGroup> groups =
           fuse ? groupFused(block, stored) : groupSingleOps(block, stored);
       if (failed(emitKernels(func, groups)))
         return signalPassFailure();
+      copyLateUpdates(func, declared);
     }
   }
 };

@@ -150,3 +150,22 @@ func.func @not_again_and_again(%x: tensor<64x64xf32>) -> tensor<64xf32> {
   %3 = nap.reduce sum %2 [0] : tensor<64x64xf32> -> tensor<64xf32>
   return %3 : tensor<64xf32>
 }
+
+// -----
+
+// A contraction writes in the order in which it is read: merged heads need no copy.
+// CHECK-LABEL: func.func @merged_heads
+// CHECK: nap.kernel contraction
+// CHECK: nap.einsum "bhgts,bshgd->bthdg"
+// CHECK-NOT: "copy"
+// CHECK: nap.kernel contraction
+// CHECK: nap.reshape %{{.+}} : tensor<2x5x3x7x1xf32> -> tensor<2x5x3x7xf32>
+// CHECK: return
+func.func @merged_heads(%p: tensor<2x3x1x5x5xf32>, %v: tensor<2x5x3x1x7xf32>, %w: tensor<21x4xf32>) -> tensor<2x5x4xf32> {
+  %0 = nap.einsum "bhgts,bshgd->bhgtd" %p, %v : (tensor<2x3x1x5x5xf32>, tensor<2x5x3x1x7xf32>) -> tensor<2x3x1x5x7xf32>
+  %1 = nap.reshape %0 : tensor<2x3x1x5x7xf32> -> tensor<2x3x5x7xf32>
+  %2 = nap.permute %1 [0, 2, 1, 3] : tensor<2x3x5x7xf32> -> tensor<2x5x3x7xf32>
+  %3 = nap.reshape %2 : tensor<2x5x3x7xf32> -> tensor<2x5x21xf32>
+  %4 = nap.einsum "bti,io->bto" %3, %w : (tensor<2x5x21xf32>, tensor<21x4xf32>) -> tensor<2x5x4xf32>
+  return %4 : tensor<2x5x4xf32>
+}

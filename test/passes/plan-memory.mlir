@@ -129,3 +129,25 @@ func.func @bools(%x: tensor<300xf32> {nap.of = @x})
   %v, %i = nap.top_k %x : tensor<300xf32> -> tensor<2xf32>, tensor<2xi32>
   return %1, %v : tensor<300xi1>, tensor<2xf32>
 }
+
+// -----
+
+// What is added to a sum is read where the sum is written: gradients accumulate in place.
+// CHECK-LABEL: func.func @accumulate
+// CHECK: nap.kernel reduction
+// CHECK-SAME: nap.offsets = array<i64: 256>
+// CHECK-NOT: nap.kernel
+// CHECK: return
+nap.declare parameter @w : tensor<3xf32>
+nap.declare gradient @"w#g" of @w : tensor<3xf32>
+nap.declare input @x : tensor<7x3xf32>
+func.func @accumulate(%g: tensor<3xf32> {nap.of = @"w#g"}, %x: tensor<7x3xf32> {nap.of = @x})
+    -> (tensor<3xf32> {nap.updates = @"w#g"}) {
+  %0 = nap.kernel reduction "sum_add" (%g, %x) : (tensor<3xf32>, tensor<7x3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<7x3xf32>):
+    %s = nap.reduce sum %b [0] : tensor<7x3xf32> -> tensor<3xf32>
+    %y = nap.add %a, %s : tensor<3xf32>
+    nap.yield %y : tensor<3xf32>
+  }
+  return %0 : tensor<3xf32>
+}
