@@ -16,7 +16,7 @@ public:
   virtual ~Source() = default;
   /// Samples of one epoch.
   virtual int64_t samples() const = 0;
-  /// What is counted: the path, for errors.
+  /// The (first) file, for errors.
   virtual const std::string &path() const = 0;
   /// Writes one sample into row `row` of each input that this source feeds; `epoch` moves windows.
   /// Values are checked here: ids against the vocabulary, integers against the input's type.

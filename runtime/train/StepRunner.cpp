@@ -2,7 +2,6 @@
 
 #include "runtime/train/StepRunner.h"
 
-#include <cmath>
 #include <fmt/format.h>
 
 namespace napkin::runtime {
@@ -106,9 +105,6 @@ Failure StepRunner::run(int64_t number, int64_t &cursor) {
     session->run(update);
   cursor += samplesPerStep();
   wasFinite = finiteTensor < 0 || session->scalar(finiteTensor) != 0;
-  for (const NamedResult &result : results)
-    if (result.name == "loss" && !std::isfinite(result.value))
-      wasFinite = false;
   if (normTensor >= 0)
     norm = session->scalar(normTensor);
   return std::nullopt;

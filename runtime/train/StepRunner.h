@@ -29,7 +29,7 @@ public:
 
   /// Loss and metrics of the last step.
   const std::vector<NamedResult> &numbers() const { return results; }
-  /// False if the last step was skipped: a loss or gradient was not finite.
+  /// False if the program says that the last step changed nothing, since it was not finite.
   bool finite() const { return wasFinite; }
   /// Global norm of the gradients of the last step; absent if the program does not return it.
   std::optional<double> gradientNorm() const { return norm; }
