@@ -27,13 +27,23 @@ Executor::Executor(const LoadedProgram &loaded, const Arena &arena, WorkerPool &
           operands[i].push_back(arena.at(program.tensors[index].offset));
 }
 
+/// True for a launch that takes less time than waking the other workers does, a microsecond or two.
+static bool isTiny(const Launch &launch) {
+  constexpr double flopsPerByteTime = 4;
+  constexpr double tinyBytes = 16384;
+  return launch.bytes + launch.flops / flopsPerByteTime < tinyBytes;
+}
+
 void Executor::run(int64_t function) {
   const Program &program = loaded.program;
   const Function &body = program.functions[function];
   std::byte *const *next = operands[function].data();
   for (const Launch &launch : body.launches) {
     int64_t beganAt = observer ? nowNanoseconds() : 0;
-    pool.run(loaded.kernels[launch.kernel], next, launch.tasks);
+    if (isTiny(launch))
+      loaded.kernels[launch.kernel](next, arena.scratch(0), 0, launch.tasks);
+    else
+      pool.run(loaded.kernels[launch.kernel], next, launch.tasks);
     if (observer)
       observer->ended(body, &launch - body.launches.data(), launch, beganAt, nowNanoseconds());
     next += launch.arguments.size() + launch.results.size();

@@ -48,6 +48,8 @@ public:
     call.arguments = std::move(arguments);
     call.results = std::move(results);
     call.tasks = tasks;
+    // So much that the executor hands it to all workers.
+    call.bytes = 1e6;
     call.where = "toy.nap:" + std::to_string(10 + kernel);
     return call;
   }
