@@ -26,12 +26,12 @@ int64_t KernelFunction::schedule(StringRef key, int64_t otherwise) {
   return value ? value.getInt() : otherwise;
 }
 
-Body KernelFunction::body() {
+Body KernelFunction::body(int64_t width) {
   OpBuilder builder(func.getBody().front().getTerminator());
   DenseMap<Value, Value> memory;
   for (auto [i, argument] : llvm::enumerate(region().getArguments()))
     memory[argument] = input(i);
-  return Body(builder, def.getLoc(), std::move(memory));
+  return Body(builder, def.getLoc(), std::move(memory), width);
 }
 
 /// The flat memory of a tensor.

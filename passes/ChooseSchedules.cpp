@@ -63,7 +63,7 @@ static std::pair<int64_t, int64_t> unitsOf(Block &region) {
       // A reduction spread along its row is done once a row: rows stay whole.
       if (reduce.getType().getNumElements() < elements)
         return {elements, result.getShape().back()};
-      unit = lastAxis ? 1 : 16;
+      unit = lastAxis ? 1 : elements >= 4 * kChunkUnit ? kChunkUnit : 16;
     }
   return {elements, unit};
 }

@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace nap;
 
-Body::Body(OpBuilder builder, Location loc, DenseMap<Value, Value> memory)
-    : location(loc), memory(std::move(memory)), entry(builder) {
+Body::Body(OpBuilder builder, Location loc, DenseMap<Value, Value> memory, int64_t width)
+    : location(loc), width(width), memory(std::move(memory)), entry(builder) {
   entry.setInsertionPointToStart(builder.getInsertionBlock());
   scopes.push_back({builder, {}, {}});
 }
@@ -122,7 +122,7 @@ void Body::atLevel(unsigned level, llvm::function_ref<void()> emit) {
 unsigned Body::addLane(Value mask) {
   Atom lane;
   lane.kind = Atom::lane;
-  lane.range = IndexRange::below(kLanes);
+  lane.range = IndexRange::below(width);
   lane.level = level();
   lane.varies = true;
   lane.mask = mask;
@@ -146,16 +146,19 @@ Value Body::indexConstant(int64_t value) {
   return number(entry.getIndexType(), entry.getIndexAttr(value), false);
 }
 
-Value Body::number(Type element, TypedAttr value, bool lanes) {
-  TypedAttr whole = value;
-  if (lanes)
-    whole = DenseElementsAttr::get(lanesOf(element), Attribute(value));
-  Value &known = constants[whole];
+Value Body::constantOf(TypedAttr value) {
+  Value &known = constants[value];
   if (!known) {
     entry.setInsertionPointToStart(entry.getInsertionBlock());
-    known = arith::ConstantOp::create(entry, location, whole);
+    known = arith::ConstantOp::create(entry, location, value);
   }
   return known;
+}
+
+Value Body::number(Type element, TypedAttr value, bool lanes) {
+  if (lanes)
+    value = DenseElementsAttr::get(lanesOf(element), Attribute(value));
+  return constantOf(value);
 }
 
 Value Body::zero(Type element, bool lanes) {
@@ -217,7 +220,7 @@ bool Body::isWide(const Linear &form) const {
 Value Body::vector(const Linear &form, bool wide) {
   unsigned level = indices.levelOf(form);
   Type element = wide ? entry.getI64Type() : entry.getI32Type();
-  auto constantOf = [&](int64_t value) {
+  auto integer = [&](int64_t value) {
     return number(element, entry.getIntegerAttr(element, APInt(wide ? 64 : 32, value, true, true)),
                   true);
   };
@@ -232,18 +235,12 @@ Value Body::vector(const Linear &form, bool wide) {
     Value value;
     if (atom.kind == Atom::lane) {
       SmallVector<APInt> ramp;
-      for (int64_t i = 0; i < kLanes; ++i)
+      for (int64_t i = 0; i < width; ++i)
         ramp.push_back(APInt(wide ? 64 : 32, i));
-      auto attr = DenseElementsAttr::get(lanesOf(element), ramp);
-      Value &known = constants[attr];
-      if (!known) {
-        entry.setInsertionPointToStart(entry.getInsertionBlock());
-        known = arith::ConstantOp::create(entry, location, attr);
-      }
-      value = known;
+      value = constantOf(DenseElementsAttr::get(lanesOf(element), ramp));
     } else if (atom.kind == Atom::quotient) {
       Value numerator = vector(atom.numerator, wide);
-      Value divisor = constantOf(atom.divisor);
+      Value divisor = integer(atom.divisor);
       OpBuilder &b = scopes[level].builder;
       if (indices.rangeOf(atom.numerator).lo >= 0)
         value = arith::DivUIOp::create(b, location, numerator, divisor);
@@ -260,14 +257,14 @@ Value Body::vector(const Linear &form, bool wide) {
     }
     OpBuilder &b = scopes[level].builder;
     if (coefficient != 1)
-      value = arith::MulIOp::create(b, location, value, constantOf(coefficient));
+      value = arith::MulIOp::create(b, location, value, integer(coefficient));
     sum = sum ? arith::AddIOp::create(b, location, sum, value) : value;
   }
   if (uniform.isConstant() && uniform.constant == 0 && sum)
     return sum;
   Value rest;
   if (uniform.isConstant()) {
-    rest = constantOf(uniform.constant);
+    rest = integer(uniform.constant);
   } else {
     Value base = scalar(uniform);
     OpBuilder &b = scopes[level].builder;

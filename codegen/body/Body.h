@@ -21,9 +21,10 @@ namespace nap {
 /// outermost loop that its index depends on, and once there.
 class Body {
 public:
-  /// Code goes to `builder`'s place. `memory` has the flat memref of each block argument.
+  /// Code goes to `builder`'s place. `memory` has the flat memref of each block argument. Vectors have
+  /// `width` lanes.
   Body(mlir::OpBuilder builder, mlir::Location loc,
-       llvm::DenseMap<mlir::Value, mlir::Value> memory);
+       llvm::DenseMap<mlir::Value, mlir::Value> memory, int64_t width = kLanes);
 
   /// The value of `tensor` at `index`, one form an axis.
   mlir::Value at(mlir::Value tensor, llvm::ArrayRef<Linear> index);
@@ -65,6 +66,8 @@ public:
   mlir::Location loc() const { return location; }
   IndexSpace &space() { return indices; }
   mlir::Value indexConstant(int64_t value);
+  /// A constant, at function level, once.
+  mlir::Value constantOf(mlir::TypedAttr value);
   /// The number `value` of `element`, scalar or (lanes) vector, at function level.
   mlir::Value number(mlir::Type element, mlir::TypedAttr value, bool lanes);
   mlir::Value zero(mlir::Type element, bool lanes);
@@ -77,7 +80,7 @@ public:
   /// The vector itself, or the scalar in every lane.
   mlir::Value splat(mlir::OpBuilder &b, mlir::Value value);
   mlir::VectorType lanesOf(mlir::Type element) {
-    return mlir::VectorType::get({kLanes}, element);
+    return mlir::VectorType::get({width}, element);
   }
 
   //===-- Memory -----------------------------------------------------------------------------===//
@@ -91,8 +94,9 @@ public:
 
   /// Loads and stores so far that were not contiguous: how well a choice of loops fits.
   unsigned scattered = 0;
-  /// Sums along the last axis that were asked for lane by lane.
-  unsigned rowReductionsInLanes = 0;
+  /// What does not fit the choice of loops: long sums along the last axis that were asked for lane by
+  /// lane, and code that is written for kLanes alone.
+  unsigned unfit = 0;
   /// Reductions so far: the level at which each stands, and the vectors that it goes through.
   llvm::SmallVector<std::pair<unsigned, double>> reductions;
 
@@ -134,6 +138,7 @@ private:
                             llvm::function_ref<mlir::Value(const Linear &)> term);
 
   mlir::Location location;
+  int64_t width;
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
   IndexSpace indices;
   std::vector<Scope> scopes;

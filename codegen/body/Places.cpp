@@ -82,21 +82,21 @@ std::pair<Linear, Value> Body::guard(const Linear &form, int64_t extent) {
   // Lanes that enter and leave together need one condition, and stay neighbours.
   unsigned lane = indices.laneOf(form);
   Linear uniform = form - Linear::of(lane);
-  bool together = extent % kLanes == 0 && uniform.constant % kLanes == 0 &&
+  bool together = extent % width == 0 && uniform.constant % width == 0 &&
                   llvm::all_of(uniform.terms, [&](auto term) {
-                    return term.second % kLanes == 0 && !indices[term.first].varies;
+                    return term.second % width == 0 && !indices[term.first].varies;
                   });
   if (together) {
-    auto [vectors, inside] = guard(indices.floorDiv(uniform, kLanes), extent / kLanes);
-    return {vectors * kLanes + Linear::of(lane), inside};
+    auto [vectors, inside] = guard(indices.floorDiv(uniform, width), extent / width);
+    return {vectors * width + Linear::of(lane), inside};
   }
   bool wide = isWide(form);
   Value place = vector(form, wide);
   Type element = getElementTypeOrSelf(place.getType());
-  auto constantOf = [&](int64_t value) {
+  auto integer = [&](int64_t value) {
     return number(element, entry.getIntegerAttr(element, value), true);
   };
-  Value limit = constantOf(extent), last = constantOf(extent - 1);
+  Value limit = integer(extent), last = integer(extent - 1);
   OpBuilder &b = scopes[level].builder;
   Value inside = arith::CmpIOp::create(b, location, arith::CmpIPredicate::ult, place, limit);
   Value clamped = arith::MinUIOp::create(b, location, place, last);

@@ -6,14 +6,27 @@ using namespace nap;
 
 namespace {
 
-/// Integer ops on i32, scalar or in lanes.
+/// Integer ops on i32: scalar (lanes = 1) or in vectors.
 struct Words {
   Body &body;
   OpBuilder &b;
-  bool lanes;
+  int64_t lanes;
 
+  Type of(Type element) const {
+    return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
+  }
+  Value constant(TypedAttr value) const {
+    if (lanes > 1)
+      value = DenseElementsAttr::get(cast<VectorType>(of(value.getType())), Attribute(value));
+    return body.constantOf(value);
+  }
   Value constant(uint32_t value) const {
-    return body.number(b.getI32Type(), b.getIntegerAttr(b.getI32Type(), APInt(32, value)), lanes);
+    return constant(b.getIntegerAttr(b.getI32Type(), APInt(32, value)));
+  }
+  Value constant(float value) const { return constant(b.getF32FloatAttr(value)); }
+  Value splat(Value scalar) const {
+    return lanes == 1 ? scalar
+                      : vector::BroadcastOp::create(b, body.loc(), of(scalar.getType()), scalar);
   }
   Value bits(Value x, Value y) const { return arith::XOrIOp::create(b, body.loc(), x, y); }
   Value add(Value x, Value y) const { return arith::AddIOp::create(b, body.loc(), x, y); }
@@ -46,96 +59,141 @@ static std::array<Value, 4> philox(const Words &words, std::array<Value, 4> coun
 static Value uniform(const Words &words, Value word) {
   OpBuilder &b = words.b;
   Location loc = words.body.loc();
-  Value high = arith::ShRUIOp::create(b, loc, word, words.constant(8));
-  Type f32 = b.getF32Type();
-  Value whole = arith::UIToFPOp::create(
-      b, loc, words.lanes ? Type(words.body.lanesOf(f32)) : f32, high);
-  return arith::MulFOp::create(
-      b, loc, whole, words.body.number(f32, b.getF32FloatAttr(0x1p-24f), words.lanes));
+  Value high = arith::ShRUIOp::create(b, loc, word, words.constant(uint32_t(8)));
+  Value whole = arith::UIToFPOp::create(b, loc, words.of(b.getF32Type()), high);
+  return arith::MulFOp::create(b, loc, whole, words.constant(0x1p-24f));
+}
+
+/// A normal number of two uniform ones (Box and Muller 1958): the cosine's where `isEven`, else the sine's.
+static Value normal(const Words &words, Value u, Value v, Value isEven) {
+  OpBuilder &b = words.b;
+  Location loc = words.body.loc();
+  Value logarithm =
+      math::LogOp::create(b, loc, arith::SubFOp::create(b, loc, words.constant(1.0f), u));
+  Value radius = math::SqrtOp::create(
+      b, loc, arith::MulFOp::create(b, loc, words.constant(-2.0f), logarithm));
+  Value angle = arith::MulFOp::create(b, loc, words.constant(0x1.921fb6p+2f), v);
+  Value wave = arith::SelectOp::create(b, loc, isEven, math::CosOp::create(b, loc, angle),
+                                       math::SinOp::create(b, loc, angle));
+  return arith::MulFOp::create(b, loc, radius, wave);
+}
+
+/// The four words for a group (an i64, scalar or in lanes) of four elements.
+static std::array<Value, 4> drawGroup(const Words &words, Value group, std::array<Value, 4> keys,
+                                      uint32_t site) {
+  OpBuilder &b = words.b;
+  Location loc = words.body.loc();
+  Type i32 = words.of(b.getI32Type());
+  for (Value &key : keys)
+    key = words.splat(key);
+  Value low = arith::TruncIOp::create(b, loc, i32, group);
+  Value shift = words.constant(b.getI64IntegerAttr(32));
+  Value high = arith::TruncIOp::create(b, loc, i32, arith::ShRUIOp::create(b, loc, group, shift));
+  Value second = arith::OrIOp::create(
+      b, loc, arith::AndIOp::create(b, loc, high, words.constant(uint32_t(0xFFFF))),
+      arith::ShLIOp::create(b, loc, keys[3], words.constant(uint32_t(16))));
+  return philox(words, {low, second, keys[2], words.constant(site)}, {keys[0], keys[1]});
+}
+
+/// Lane 4 g + w becomes word w of group g.
+static Value interleave(const Words &words, std::array<Value, 4> drawn) {
+  OpBuilder &b = words.b;
+  auto zip = [&](Value x, Value y, ArrayRef<int64_t> order) -> Value {
+    return vector::ShuffleOp::create(b, words.body.loc(), x, y, order);
+  };
+  int64_t groups = words.lanes;
+  SmallVector<int64_t> pairs, fours;
+  for (int64_t g = 0; g < groups; ++g) {
+    pairs.append({g, groups + g});
+    fours.append({2 * g, 2 * g + 1, 2 * groups + 2 * g, 2 * groups + 2 * g + 1});
+  }
+  return zip(zip(drawn[0], drawn[1], pairs), zip(drawn[2], drawn[3], pairs), fours);
 }
 
 Value Body::random(Operation *op, ArrayRef<Linear> index) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  Value key = op->getOperand(0);
+  bool isUniform = isa<RandomUniformOp>(op);
+  unfit += width != kLanes;
   uint32_t site = static_cast<uint32_t>(cast<IntegerAttr>(op->getAttr("site")).getInt());
   Linear place = indices.linearize(index, type.getShape());
-  Linear group = indices.floorDiv(place, 4), element = place - group * 4;
   unsigned level = indices.levelOf(index);
   bool lanes = indices.varies(index);
-
   std::array<Value, 4> keys;
   for (int64_t i = 0; i < 4; ++i)
-    keys[i] = at(key, {Linear(i)});
-  bool wide = indices.rangeOf(group).hi > INT32_MAX || isWide(place);
-  Value low, high, word;
+    keys[i] = at(op->getOperand(0), {Linear(i)});
+
+  // Lanes that start at a multiple of 4 share a draw in fours.
+  Linear start = place;
+  bool inFours = lanes;
   if (lanes) {
-    Value groups = vector(group, wide);
-    word = vector(element, wide);
-    low = groups;
-    if (wide) {
-      OpBuilder &b = scopes[level].builder;
-      Type words = lanesOf(b.getI32Type());
-      Value shift = number(b.getI64Type(), b.getI64IntegerAttr(32), true);
-      low = arith::TruncIOp::create(b, location, words, groups);
-      high = arith::TruncIOp::create(b, location, words,
-                                     arith::ShRUIOp::create(b, location, groups, shift));
-      word = arith::TruncIOp::create(b, location, words, word);
+    unsigned lane = indices.laneOf(index);
+    start = place - Linear::of(lane);
+    inFours = start.constant % 4 == 0 && llvm::all_of(start.terms, [&](auto term) {
+                return term.second % 4 == 0 && !indices[term.first].varies;
+              });
+  }
+  Linear group = indices.floorDiv(inFours ? start : place, 4), word = place - group * 4;
+  Value groups, words, result;
+  if (inFours) {
+    Words fours{*this, scopes[level].builder, kLanes / 4};
+    Value first = scalar(group);
+    OpBuilder &b = scopes[level].builder;
+    first = arith::IndexCastOp::create(b, location, b.getI64Type(), first);
+    SmallVector<APInt> ramp;
+    for (int64_t i = 0; i < fours.lanes; ++i)
+      ramp.push_back(APInt(64, i));
+    auto steps = DenseElementsAttr::get(cast<VectorType>(fours.of(b.getI64Type())), ramp);
+    groups = arith::AddIOp::create(b, location, fours.splat(first), constantOf(steps));
+    Value drawn = interleave(fours, drawGroup(fours, groups, keys, site));
+    Words all{*this, b, kLanes};
+    if (isUniform) {
+      result = uniform(all, drawn);
+    } else {
+      SmallVector<int64_t> even, odd;
+      SmallVector<bool> isEven;
+      for (int64_t i = 0; i < kLanes; ++i) {
+        even.push_back(i & ~1);
+        odd.push_back(i | 1);
+        isEven.push_back(i % 2 == 0);
+      }
+      Value u = vector::ShuffleOp::create(b, location, drawn, drawn, even);
+      Value v = vector::ShuffleOp::create(b, location, drawn, drawn, odd);
+      Value first = constantOf(DenseElementsAttr::get(lanesOf(b.getI1Type()), isEven));
+      result = normal(all, uniform(all, u), uniform(all, v), first);
     }
   } else {
-    Value groups = scalar(group), which = scalar(element);
+    Words each{*this, scopes[level].builder, lanes ? kLanes : 1};
     OpBuilder &b = scopes[level].builder;
-    Value whole = arith::IndexCastOp::create(b, location, b.getI64Type(), groups);
-    low = arith::TruncIOp::create(b, location, b.getI32Type(), whole);
-    Value shifted = arith::ShRUIOp::create(
-        b, location, whole, number(b.getI64Type(), b.getI64IntegerAttr(32), false));
-    high = arith::TruncIOp::create(b, location, b.getI32Type(), shifted);
-    word = arith::IndexCastOp::create(b, location, b.getI32Type(), which);
-  }
-
-  OpBuilder &b = scopes[level].builder;
-  if (lanes)
-    for (Value &value : keys)
-      value = splat(b, value);
-  Words words{*this, b, lanes};
-  if (!high)
-    high = words.constant(0);
-  Value second = arith::OrIOp::create(
-      b, location, arith::AndIOp::create(b, location, high, words.constant(0xFFFF)),
-      arith::ShLIOp::create(b, location, keys[3], words.constant(16)));
-  std::array<Value, 4> drawn =
-      philox(words, {low, second, keys[2], words.constant(site)}, {keys[0], keys[1]});
-
-  auto isWord = [&](uint32_t which) -> Value {
-    return arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, word,
-                                 words.constant(which));
-  };
-  auto pick = [&](Value condition, Value yes, Value no) -> Value {
-    return arith::SelectOp::create(b, location, condition, yes, no);
-  };
-  Type element32 = b.getF32Type();
-  Value result;
-  if (isa<RandomUniformOp>(op)) {
-    Value chosen = pick(isWord(0), drawn[0],
-                        pick(isWord(1), drawn[1], pick(isWord(2), drawn[2], drawn[3])));
-    result = uniform(words, chosen);
-  } else {
-    // Box and Muller (1958): radius from 1 - u in (0, 1], angle from the second word.
-    Value early = arith::OrIOp::create(b, location, isWord(0), isWord(1));
-    Value u = uniform(words, pick(early, drawn[0], drawn[2]));
-    Value v = uniform(words, pick(early, drawn[1], drawn[3]));
-    auto real = [&](float value) { return number(element32, b.getF32FloatAttr(value), lanes); };
-    Value logarithm =
-        math::LogOp::create(b, location, arith::SubFOp::create(b, location, real(1), u));
-    Value radius = math::SqrtOp::create(
-        b, location, arith::MulFOp::create(b, location, real(-2), logarithm));
-    Value angle = arith::MulFOp::create(b, location, real(0x1.921fb6p+2f), v);
-    Value even = arith::OrIOp::create(b, location, isWord(0), isWord(2));
-    Value wave = pick(even, math::CosOp::create(b, location, angle),
-                      math::SinOp::create(b, location, angle));
-    result = arith::MulFOp::create(b, location, radius, wave);
+    if (lanes) {
+      groups = vector(group, true);
+      words = arith::TruncIOp::create(b, location, each.of(b.getI32Type()), vector(word, true));
+    } else {
+      groups = scalar(group);
+      words = scalar(word);
+      groups = arith::IndexCastOp::create(b, location, b.getI64Type(), groups);
+      words = arith::IndexCastOp::create(b, location, b.getI32Type(), words);
+    }
+    std::array<Value, 4> drawn = drawGroup(each, groups, keys, site);
+    auto isWord = [&](uint32_t which) -> Value {
+      return arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, words,
+                                   each.constant(which));
+    };
+    auto pick = [&](Value condition, Value yes, Value no) -> Value {
+      return arith::SelectOp::create(b, location, condition, yes, no);
+    };
+    if (isUniform) {
+      result = uniform(each, pick(isWord(0), drawn[0],
+                                  pick(isWord(1), drawn[1], pick(isWord(2), drawn[2], drawn[3]))));
+    } else {
+      Value early = arith::OrIOp::create(b, location, isWord(0), isWord(1));
+      Value u = uniform(each, pick(early, drawn[0], drawn[2]));
+      Value v = uniform(each, pick(early, drawn[1], drawn[3]));
+      result = normal(each, u, v, arith::OrIOp::create(b, location, isWord(0), isWord(2)));
+    }
   }
   Type want = type.getElementType();
-  if (want == element32)
+  OpBuilder &b = scopes[level].builder;
+  if (want.isF32())
     return result;
   Type wanted = lanes ? Type(lanesOf(want)) : want;
   if (want.getIntOrFloatBitWidth() > 32)

@@ -63,6 +63,7 @@ static Value foldLanes(OpBuilder &b, Location loc, ReduceKind kind, Value lanes)
 Value Body::rowBlock(ReduceKind kind, Type element, int64_t n, Linear first,
                      llvm::function_ref<Value(const Linear &)> term) {
   constexpr int64_t groups = kRunningSums / kLanes;
+  unfit += width != kLanes;
   int64_t turns = n / kRunningSums, rest = n % kRunningSums;
   TypedAttr nothing = neutral(entry, kind, element);
   SmallVector<Value> running(turns ? groups : (rest + kLanes - 1) / kLanes,
@@ -98,9 +99,7 @@ Value Body::rowBlock(ReduceKind kind, Type element, int64_t n, Linear first,
     }
     SmallVector<bool> some(kLanes, false);
     std::fill_n(some.begin(), here, true);
-    auto attr = DenseElementsAttr::get(lanesOf(entry.getI1Type()), some);
-    entry.setInsertionPointToStart(entry.getInsertionBlock());
-    Value mask = arith::ConstantOp::create(entry, location, attr);
+    Value mask = constantOf(DenseElementsAttr::get(lanesOf(entry.getI1Type()), some));
     addTerm(group, first + turns * kRunningSums, addLane(mask), mask);
   }
 
@@ -206,7 +205,7 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
       return;
     }
     if (!inOrder && n > kFewTerms)
-      ++rowReductionsInLanes;
+      ++unfit;
     // Maxima and minima have the same bits in any order.
     bool isTree = !inOrder && op.getKind() == ReduceKind::sum && n <= kFewTerms;
     result = isTree ? treeReduction(op.getKind(), type, n, term)

@@ -11,14 +11,19 @@
 using namespace mlir;
 using namespace nap;
 
+/// Lanes of a column sum's vectors.
+static constexpr int64_t kColumnLanes = 64;
+/// Steps an element up to which a column sum has registers for wide vectors.
+static constexpr unsigned kFewSteps = 6;
+
 namespace {
 
 /// How the result space is walked.
 struct Walk {
   /// Trailing axes that make the inner loop.
   size_t innerAxes = 0;
-  /// Whether the inner loop goes by vectors.
-  bool lanes = true;
+  /// Lanes of the inner loop's vectors; 1: it goes element by element.
+  int64_t width = kLanes;
 };
 
 /// What a walk costs, in vectors gone through, and whether it takes the order of sums as it should be
@@ -32,7 +37,7 @@ struct WalkCost {
 class PointwiseLoops {
 public:
   PointwiseLoops(KernelFunction kernel, Walk walk)
-      : kernel(kernel), walk(walk), body(kernel.body()),
+      : kernel(kernel), walk(walk), body(kernel.body(std::max(walk.width, kLanes))),
         shape(cast<RankedTensorType>(kernel.results()[0].getType()).getShape()) {}
 
   WalkCost write();
@@ -73,9 +78,9 @@ WalkCost PointwiseLoops::write() {
     (axis + walk.innerAxes < shape.size() ? rows : columns) *= extent;
   int64_t elements = rows * columns;
   int64_t chunk = kernel.schedule("chunk", elements);
-  aligned = chunk % kLanes == 0 && (rows == 1 || columns % kLanes == 0);
+  aligned = chunk % walk.width == 0 && (rows == 1 || columns % walk.width == 0);
   if (chunk >= elements)
-    aligned = rows == 1 || columns % kLanes == 0;
+    aligned = rows == 1 || columns % walk.width == 0;
 
   Value end = body.indexConstant(elements);
   Value from = min(mul(kernel.first(), chunk), end);
@@ -91,16 +96,16 @@ WalkCost PointwiseLoops::write() {
     body.close(row);
   }
 
-  double turns[] = {1, double(rows), double(rows) * std::max(columns, kLanes) / kLanes};
+  double turns[] = {1, double(rows), double(rows) * std::max(columns, walk.width) / walk.width};
   double vectors = turns[2] * (1 + 4.0 * body.scattered);
   for (auto [level, each] : body.reductions)
     vectors += turns[rows == 1 && level > 0 ? 2 : std::min(level, 2u)] * each;
-  return {vectors, body.rowReductionsInLanes == 0};
+  return {vectors, body.unfit == 0 && (walk.width <= kLanes || body.scattered == 0)};
 }
 
 /// Elements [from, to) of one row.
 void PointwiseLoops::writeRow(const Linear &row, Value from, Value to) {
-  if (!walk.lanes) {
+  if (walk.width == 1) {
     Body::Loop loop = body.open(from, to, IndexRange::below(columns));
     writeElements(row, loop.index());
     body.close(loop);
@@ -111,27 +116,27 @@ void PointwiseLoops::writeRow(const Linear &row, Value from, Value to) {
                                         body.lanesOf(body.builder().getI1Type()), count);
   };
   if (aligned) {
-    int64_t vectors = (columns + kLanes - 1) / kLanes;
-    Value firstVector = ceilDiv(from, kLanes), lastVector = div(to, kLanes);
+    int64_t vectors = (columns + walk.width - 1) / walk.width;
+    Value firstVector = ceilDiv(from, walk.width), lastVector = div(to, walk.width);
     Body::Loop loop = body.open(firstVector, lastVector, IndexRange::below(vectors));
     unsigned lane = body.addLane();
-    writeElements(row, loop.index() * kLanes + Linear::of(lane));
+    writeElements(row, loop.index() * walk.width + Linear::of(lane));
     body.close(loop);
-    if (columns % kLanes == 0)
+    if (columns % walk.width == 0)
       return;
-    Body::Loop tail = body.open(max(firstVector, lastVector), ceilDiv(to, kLanes),
+    Body::Loop tail = body.open(max(firstVector, lastVector), ceilDiv(to, walk.width),
                                 IndexRange::below(vectors));
-    lane = body.addLane(maskBelow(sub(to, mul(tail.op.getInductionVar(), kLanes))));
-    writeElements(row, tail.index() * kLanes + Linear::of(lane));
+    lane = body.addLane(maskBelow(sub(to, mul(tail.op.getInductionVar(), walk.width))));
+    writeElements(row, tail.index() * walk.width + Linear::of(lane));
     body.close(tail);
     return;
   }
-  Value whole = add(from, mul(div(sub(to, from), kLanes), kLanes));
-  Body::Loop loop = body.open(from, whole, IndexRange::below(columns), {}, kLanes);
+  Value whole = add(from, mul(div(sub(to, from), walk.width), walk.width));
+  Body::Loop loop = body.open(from, whole, IndexRange::below(columns), {}, walk.width);
   unsigned lane = body.addLane();
   writeElements(row, loop.index() + Linear::of(lane));
   body.close(loop);
-  Body::Loop tail = body.open(whole, to, IndexRange::below(columns), {}, kLanes);
+  Body::Loop tail = body.open(whole, to, IndexRange::below(columns), {}, walk.width);
   lane = body.addLane(maskBelow(sub(to, tail.op.getInductionVar())));
   writeElements(row, tail.index() + Linear::of(lane));
   body.close(tail);
@@ -159,6 +164,23 @@ static WalkCost tryWalk(KernelFunction kernel, Walk walk) {
   return cost;
 }
 
+/// Whether the kernel is a sum along other axes than the last, of few steps an element.
+static bool reducesColumns(KernelFunction kernel) {
+  unsigned steps = 0, reductions = 0;
+  for (Operation &op : kernel.region()) {
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      ++reductions;
+      if (reduce.getAxes().empty() ||
+          reduce.getAxes().back() == reduce.getX().getType().getRank() - 1)
+        return false;
+    }
+    if (isa<RandomUniformOp, RandomNormalOp>(op))
+      return false;
+    steps += isa<Fusable>(op);
+  }
+  return reductions > 0 && steps <= kFewSteps;
+}
+
 LogicalResult nap::lowerPointwise(KernelFunction kernel) {
   auto type = cast<RankedTensorType>(kernel.results()[0].getType());
   for (Value other : kernel.results())
@@ -169,7 +191,7 @@ LogicalResult nap::lowerPointwise(KernelFunction kernel) {
 
   // The least cost, then the most axes in one loop; vectors unless a sum along the last axis would go
   // lane by lane.
-  Walk best{0, false};
+  Walk best{0, 1};
   double bestCost = 0;
   int64_t columns = 1;
   for (size_t axes = 0; axes <= size_t(type.getRank()); ++axes) {
@@ -177,14 +199,25 @@ LogicalResult nap::lowerPointwise(KernelFunction kernel) {
       columns *= type.getDimSize(type.getRank() - axes);
     if (columns == 1)
       continue;
-    WalkCost cost = tryWalk(kernel, {axes, true});
-    if (cost.fits && (!best.lanes || cost.vectors <= bestCost)) {
-      best = {axes, true};
+    WalkCost cost = tryWalk(kernel, {axes, kLanes});
+    if (cost.fits && (best.width == 1 || cost.vectors <= bestCost)) {
+      best = {axes, kLanes};
       bestCost = cost.vectors;
     }
   }
-  if (!best.lanes)
+  if (best.width == 1) {
     best.innerAxes = type.getRank() > 1 ? 1 : type.getRank();
+  } else if (reducesColumns(kernel)) {
+    // Along columns, rows are read in wider pieces: each is a stretch of memory by itself.
+    Walk wide{best.innerAxes, kColumnLanes};
+    int64_t inner = 1;
+    for (int64_t extent : type.getShape().take_back(wide.innerAxes))
+      inner *= extent;
+    int64_t chunk = kernel.schedule("chunk", type.getNumElements());
+    bool divides = inner % kColumnLanes == 0 && chunk % kColumnLanes == 0;
+    if (divides && tryWalk(kernel, wide).fits)
+      best = wide;
+  }
   PointwiseLoops(kernel, best).write();
   return success();
 }

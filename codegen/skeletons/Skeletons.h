@@ -24,8 +24,8 @@ struct KernelFunction {
   mlir::Value last() { return func.getArgument(inputCount() + results().size() + 2); }
   /// An integer of the kernel's schedule, or `otherwise`.
   int64_t schedule(llvm::StringRef key, int64_t otherwise);
-  /// A body that writes before the function's return.
-  Body body();
+  /// A body that writes before the function's return, with vectors of `width` lanes.
+  Body body(int64_t width = kLanes);
 };
 
 /// Pointwise kernels and reductions: every element of the results by itself, in chunks. Schedule:

@@ -106,3 +106,20 @@ nap.kernel_def pointwise @uniform {
   %r = nap.random_uniform %k site 77 : tensor<4xi32> -> tensor<5x13xf32>
   nap.yield %r : tensor<5x13xf32>
 }
+
+// Draws in fours, where lanes start at a multiple of 4; the odd shape draws lane by lane.
+// CHECK: in_fours: {{.*}} equal
+nap.kernel_def pointwise @in_fours {
+^bb0(%k: tensor<4xi32>):
+  %r = nap.random_uniform %k site -5 : tensor<4xi32> -> tensor<6x50xf32>
+  nap.yield %r : tensor<6x50xf32>
+}
+
+// CHECK: by_lanes: {{.*}} equal
+nap.kernel_def pointwise @by_lanes {
+^bb0(%k: tensor<4xi32>, %b: tensor<50xf32>):
+  %r = nap.random_uniform %k site 9 : tensor<4xi32> -> tensor<6x50xf32>
+  %c = nap.broadcast %b [1] : tensor<50xf32> -> tensor<6x50xf32>
+  %y = nap.add %r, %c : tensor<6x50xf32>
+  nap.yield %y : tensor<6x50xf32>
+}

@@ -55,7 +55,7 @@ nap.kernel_def reduction @softmax_shift attributes {nap.schedule = {tasks = 1, s
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK: scf.for {{.*}} iter_args
-// CHECK: arith.addf {{.*}} : vector<16xf32>
+// CHECK: arith.addf {{.*}} : vector<64xf32>
 nap.kernel_def reduction @columns attributes {nap.schedule = {tasks = 4, scratch = 0, chunk = 64}} {
 ^bb0(%x: tensor<100x256xf32>):
   %z = nap.reduce sum %x [0] : tensor<100x256xf32> -> tensor<256xf32>
