@@ -19,6 +19,7 @@ struct Command {
 static constexpr Command kCommands[] = {
     {"train", "compile a model file in memory and train it", trainCommand},
     {"compile", "write a training executable, or a stage on the way", compileCommand},
+    {"report", "what the model costs: work, bytes and memory after each pass", reportCommand},
     {"check", "names and shapes; exit status for editors and hooks", checkCommand},
     {"fmt", "the canonical layout of model files", formatCommand},
     {"device", "what this machine has; measures and stores its peaks", deviceCommand},
