@@ -166,10 +166,12 @@ void ProgramBuilder::copyModuleAttributes() {
   program.arenaBytes = integer("nap.arena_bytes", 0);
   if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
     program.modelFlopsPerStep = flops.getValueAsDouble() * program.accumulate;
-  if (auto choices = module->getAttrOfType<DictionaryAttr>("nap.choices"))
-    for (NamedAttribute choice : choices)
-      if (auto text = dyn_cast<StringAttr>(choice.getValue()))
-        program.fixedChoices.emplace_back(choice.getName().str(), text.str());
+  // "d=64": what compiling fixed, so that an executable can refuse to set it.
+  if (auto fixed = module->getAttrOfType<ArrayAttr>("nap.fixed"))
+    for (auto choice : fixed.getAsRange<StringAttr>()) {
+      auto [name, value] = choice.getValue().split('=');
+      program.fixedChoices.emplace_back(name.str(), value.str());
+    }
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream);
