@@ -3,10 +3,13 @@
 
 #include "codegen/BuildProgram.h"
 #include "codegen/LowerKernels.h"
+#include "ir/Ops.h"
 #include "runtime/files/Console.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
 
 #include <fmt/format.h>
 
@@ -88,6 +91,23 @@ void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
   rt::writeErrors(text);
 }
 
+/// The hash of a frontend's module: equal for equal computations, whatever plan, number of steps, seed and
+/// run-time scalars a run has, so that a checkpoint is taken up under another of these.
+static std::string hashGraph(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  for (StringRef ofTheRun : {"nap.steps", "nap.seed"})
+    (*copy)->removeAttr(ofTheRun);
+  for (auto declare : copy->getOps<DeclareOp>())
+    if (declare.getRole() == Role::scalar)
+      declare.removeValueAttr();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  copy->print(stream, OpPrintingFlags().printGenericOpForm());
+  auto digest = llvm::SHA256::hash(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  return llvm::toHex(llvm::ArrayRef(digest).take_front(8), /*LowerCase=*/true);
+}
+
 ExitStatus Model::read(const ParsedFlags &flags) {
   napkin::Options options;
   options.defines = flags.definitions;
@@ -123,6 +143,7 @@ ExitStatus Model::read(const ParsedFlags &flags) {
     rt::writeErrors(diagnostics.render());
     return ExitStatus::wrongInput;
   }
+  graphHash = hashGraph(*graph);
   return ExitStatus::done;
 }
 
@@ -136,5 +157,6 @@ ExitStatus Model::compile(CompiledProgram &compiled) {
   if (failed(result))
     return ExitStatus::machineFailure;
   compiled = std::move(*result);
+  compiled.program.graphHash = graphHash;
   return ExitStatus::done;
 }

@@ -53,6 +53,7 @@ private:
   TargetMachineOptions machine;
   PipelineOptions pipeline;
   mlir::OwningOpRef<mlir::ModuleOp> graph;
+  std::string graphHash;
 };
 
 /// The flags that `Model::read` takes, beside those of the runtime's `compileFlags`.

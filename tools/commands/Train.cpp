@@ -13,6 +13,13 @@ static std::vector<FlagSpec> trainFlags() {
   return known;
 }
 
+/// `-D` of run-time scalars, with the values that compiling gave them: they win over a checkpoint's.
+static void addScalars(const ParsedFlags &flags, const rt::Program &program, rt::RunOptions &options) {
+  for (const auto &[name, text] : flags.definitions)
+    if (int64_t index = rt::findTensor(program, name); index >= 0 && program.tensors[index].settable)
+      options.definitions.emplace_back(name, program.tensors[index].value);
+}
+
 ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   ExitStatus status;
   auto flags = parseCommand(arguments, trainFlags(), "napkin train MODEL.nap --data FILE [flags]", 1, status);
@@ -27,6 +34,7 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   CompiledProgram compiled;
   if ((status = model.compile(compiled)) != ExitStatus::done)
     return status;
+  addScalars(*flags, compiled.program, *options);
   auto program = loadProgram(std::move(compiled));
   if (!program)
     return fail(llvm::toString(program.takeError()), ExitStatus::machineFailure);
