@@ -2,8 +2,11 @@
 //
 // Takes a module with `nap.kernel_def`s; leaves beside them `module @code` with one function each:
 //
-//   nap.kernel_def pointwise @twice attributes {nap.schedule = {tasks = 4, scratch = 0, chunk = 1024}} {
-//   ^bb0(%x: tensor<4096xf32>): %y = nap.add %x, %x : tensor<4096xf32>  nap.yield %y : tensor<4096xf32> }
+//   nap.kernel_def pointwise @twice
+//       attributes {nap.schedule = {tasks = 4, scratch = 0, chunk = 1024}} {
+//   ^bb0(%x: tensor<4096xf32>):
+//     %y = nap.add %x, %x : tensor<4096xf32>
+//     nap.yield %y : tensor<4096xf32> }
 //
 //   func.func @twice(%x: memref<4096xf32>, %y: memref<4096xf32>, %scratch: memref<0xi8>,
 //                    %first: index, %last: index) { scf.for ... vector.load ... arith.addf ... }

@@ -1,7 +1,8 @@
 // How each kernel is cut into tasks.
 //
-// Takes kernels; gives each `nap.schedule`: `tasks`, `scratch` (bytes a worker), and what its skeleton
-// needs. It is a function of shapes alone, so the same on every machine and for every number of workers.
+// Takes kernels; gives each `nap.schedule`: `tasks`, `scratch` (bytes a worker), and what its
+// skeleton needs. It is a function of shapes alone, so the same on every machine and for every
+// number of workers.
 //
 //   nap.kernel pointwise "gelu"(%x) : (tensor<256x1024xf32>) -> tensor<256x1024xf32> {...}
 //   attributes {nap.schedule = {chunk = 16384, scratch = 0, tasks = 16}}
@@ -33,7 +34,8 @@ static int64_t elementsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
 }
 
-/// Elements that the kernel goes through: those of its largest tensor; for a product, its multiply-adds.
+/// Elements that the kernel goes through: those of its largest tensor; for a product, its
+/// multiply-adds.
 static int64_t workOf(Block &region) {
   int64_t work = 1;
   for (Value argument : region.getArguments())

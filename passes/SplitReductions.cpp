@@ -1,8 +1,9 @@
 // Large sums to few elements, in two launches that many workers can share.
 //
-// A sum along axes that end in the last is defined by blocks of 4096 terms whose results are summed by the
-// same rule (docs/architecture.md, Order of sums). Where few elements result and many terms go into each,
-// this pass writes those blocks as a reduction of their own, whose elements are tasks:
+// A sum along axes that end in the last is defined by blocks of 4096 terms whose results are summed
+// by the same rule (docs/architecture.md, Order of sums). Where few elements result and many terms
+// go into each, this pass writes those blocks as a reduction of their own, whose elements are
+// tasks:
 //
 //   %s = nap.reduce sum %x [0, 1] : tensor<300x1000xf32> -> tensor<f32>
 //

@@ -15,22 +15,22 @@
 
 namespace nap {
 
-/// Writes code for one function, on demand: `at` gives the value of a graph tensor at an index, as a
-/// scalar where the index is the same in every lane, else as a vector of kLanes. Views move the
+/// Writes code for one function, on demand: `at` gives the value of a graph tensor at an index, as
+/// a scalar where the index is the same in every lane, else as a vector of kLanes. Views move the
 /// index, block arguments are loads, elementwise ops their scalar bodies. A value stands in the
 /// outermost loop that its index depends on, and once there.
 class Body {
 public:
-  /// Code goes to `builder`'s place. `memory` has the flat memref of each block argument. Vectors have
-  /// `width` lanes.
+  /// Code goes to `builder`'s place. `memory` has the flat memref of each block argument. Vectors
+  /// have `width` lanes.
   Body(mlir::OpBuilder builder, mlir::Location loc,
        llvm::DenseMap<mlir::Value, mlir::Value> memory, int64_t width = kLanes);
 
   /// The value of `tensor` at `index`, one form an axis.
   mlir::Value at(mlir::Value tensor, llvm::ArrayRef<Linear> index);
 
-  /// Presets the value of `tensor` at `index`: what `at` gives from now on while the present loops are
-  /// open.
+  /// Presets the value of `tensor` at `index`: what `at` gives from now on while the present loops
+  /// are open.
   void preset(mlir::Value tensor, llvm::ArrayRef<Linear> index, mlir::Value value);
 
   //===-- Loops ------------------------------------------------------------------------------===//
@@ -55,8 +55,8 @@ public:
 
   /// A new lane atom for the innermost loop; `mask`, if not null, says which lanes take part.
   unsigned addLane(mlir::Value mask = {});
-  /// A form for a value that is known only at run time: of type index, or an integer vector that varies
-  /// with `lane`. It is known at `level`.
+  /// A form for a value that is known only at run time: of type index, or an integer vector that
+  /// varies with `lane`. It is known at `level`.
   Linear dynamic(mlir::Value value, IndexRange range, unsigned level, unsigned lane = 0);
 
   //===-- Numbers ----------------------------------------------------------------------------===//
@@ -94,8 +94,8 @@ public:
 
   /// Loads and stores so far that were not contiguous: how well a choice of loops fits.
   unsigned scattered = 0;
-  /// What does not fit the choice of loops: long sums along the last axis that were asked for lane by
-  /// lane, and code that is written for kLanes alone.
+  /// What does not fit the choice of loops: long sums along the last axis that were asked for lane
+  /// by lane, and code that is written for kLanes alone.
   unsigned unfit = 0;
   /// Reductions so far: the level at which each stands, and the vectors that it goes through.
   llvm::SmallVector<std::pair<unsigned, double>> reductions;

@@ -62,8 +62,8 @@ Value Body::einsum(EinsumOp op, ArrayRef<Linear> index) {
   return result;
 }
 
-/// Adds `value` to `sum` where the condition (null: always) holds. `sum` starts from 0 and so is never
-/// -0: what adds nothing may add 0.
+/// Adds `value` to `sum` where the condition (null: always) holds. `sum` starts from 0 and so is
+/// never -0: what adds nothing may add 0.
 static Value addWhere(Body &body, Value condition, Value value, Value sum) {
   OpBuilder &b = body.builder();
   Type element = getElementTypeOrSelf(sum.getType());

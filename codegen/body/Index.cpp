@@ -111,7 +111,8 @@ Linear IndexSpace::floorDiv(const Linear &form, int64_t divisor) {
     Linear multiples(floorOf(rest.constant, g)), small(rest.constant - multiples.constant * g);
     for (auto [atom, coefficient] : rest.terms) {
       bool divides = coefficient % g == 0;
-      (divides ? multiples : small).terms.push_back({atom, divides ? coefficient / g : coefficient});
+      (divides ? multiples : small)
+          .terms.push_back({atom, divides ? coefficient / g : coefficient});
     }
     if (rangeOf(small).within(IndexRange::below(g)))
       return whole + floorDiv(multiples, divisor / g);

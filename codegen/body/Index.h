@@ -19,8 +19,8 @@ struct IndexRange {
   bool within(IndexRange other) const { return lo >= other.lo && hi <= other.hi; }
 };
 
-/// constant + sum of coefficient * atom. Atoms rise strictly and no coefficient is 0, so equal forms
-/// compare equal.
+/// constant + sum of coefficient * atom. Atoms rise strictly and no coefficient is 0, so equal
+/// forms compare equal.
 struct Linear {
   int64_t constant = 0;
   llvm::SmallVector<std::pair<unsigned, int64_t>, 4> terms;
@@ -57,8 +57,8 @@ struct Atom {
   unsigned level = 0;
   /// Whether it differs from lane to lane.
   bool varies = false;
-  /// Counter and uniform dynamic: of type index; varying dynamic: a vector of i64. Quotient: null until
-  /// its code exists.
+  /// Counter and uniform dynamic: of type index; varying dynamic: a vector of i64. Quotient: null
+  /// until its code exists.
   mlir::Value value;
   /// Lane: which lanes take part (a vector of i1), or null for all.
   mlir::Value mask;

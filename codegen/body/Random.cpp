@@ -64,7 +64,8 @@ static Value uniform(const Words &words, Value word) {
   return arith::MulFOp::create(b, loc, whole, words.constant(0x1p-24f));
 }
 
-/// A normal number of two uniform ones (Box and Muller 1958): the cosine's where `isEven`, else the sine's.
+/// A normal number of two uniform ones (Box and Muller 1958): the cosine's where `isEven`, else the
+/// sine's.
 static Value normal(const Words &words, Value u, Value v, Value isEven) {
   OpBuilder &b = words.b;
   Location loc = words.body.loc();

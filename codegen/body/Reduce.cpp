@@ -193,7 +193,8 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
     }
     return at(op.getX(), place);
   };
-  bool rows = !op.getAxes().empty() && op.getAxes().back() == static_cast<int64_t>(shape.size()) - 1;
+  bool rows =
+      !op.getAxes().empty() && op.getAxes().back() == static_cast<int64_t>(shape.size()) - 1;
   bool lanes = indices.varies(index);
   Type type = lanes ? Type(lanesOf(element)) : element;
   bool inOrder = !rows || op.getKind() == ReduceKind::prod;

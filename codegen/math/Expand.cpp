@@ -1,7 +1,7 @@
 // Transcendental functions as sequences of arithmetic.
 //
-// Polynomials are least-maximum fits of our own (weighted least squares, reweighted until the error is
-// level), their coefficients rounded to f32; test/codegen/math.test measures the results.
+// Polynomials are least-maximum fits of our own (weighted least squares, reweighted until the error
+// is level), their coefficients rounded to f32; test/codegen/math.test measures the results.
 #include "codegen/math/Expand.h"
 #include "codegen/math/Numbers.h"
 

@@ -5,10 +5,10 @@
 
 namespace nap {
 
-/// Replaces exp, expm1, log, log1p, sin, cos, tanh, erf, powf and rsqrt of f32 (scalars and vectors; f16
-/// and bf16 through f32) below `root` by fused multiply-adds and integer steps, with at most 2 units in
-/// the last place of error, the same bits in a vector as in a scalar. Those of f64 are left to the
-/// mathematical library, one call a lane.
+/// Replaces exp, expm1, log, log1p, sin, cos, tanh, erf, powf and rsqrt of f32 (scalars and
+/// vectors; f16 and bf16 through f32) below `root` by fused multiply-adds and integer steps, with
+/// at most 2 units in the last place of error, the same bits in a vector as in a scalar. Those of
+/// f64 are left to the mathematical library, one call a lane.
 void expandMath(mlir::Operation *root);
 
 } // namespace nap

@@ -26,8 +26,8 @@ static Turned turnNear(const Formulas &f, Value x) {
   return {f.fma(whole, f.real64(-0x1.1a62633145c07p-54), r), whole};
 }
 
-/// For any larger x = y * 2^(24 i) with a whole y: y times (2^(24 i) * 2/pi modulo 4), in the manner of
-/// Payne and Hanek (1983).
+/// For any larger x = y * 2^(24 i) with a whole y: y times (2^(24 i) * 2/pi modulo 4), in the
+/// manner of Payne and Hanek (1983).
 static Turned turnFar(const Formulas &f, Value x) {
   static constexpr double high[] = {0x1.45f306dc9c883p-1, 0x1.b727220a94fe1p+1,
                                     0x1.529fc2757d1f5p-4, 0x1.3abe8fa9a6ee0p-3,
@@ -80,7 +80,8 @@ Value nap::buildSine(const Formulas &f, Value x, bool isCosine) {
     scf::YieldOp::create(b, f.loc, ValueRange{near.r, near.quadrant});
   }
   Value r = f.to<arith::TruncFOp>(f.f32(), branch.getResult(0));
-  // The low bits of the quadrant, by adding 1.5 * 2^52: no conversion that a NaN would make undefined.
+  // The low bits of the quadrant, by adding 1.5 * 2^52: no conversion that a NaN would make
+  // undefined.
   Value shifted = f.add(branch.getResult(1), f.real64(0x1.8p52));
   Value quadrant = f.to<arith::TruncIOp>(f.i32(), f.bits(f.i64(), shifted));
   if (isCosine)

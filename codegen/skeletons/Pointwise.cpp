@@ -1,9 +1,9 @@
 // Pointwise kernels and reductions.
 //
-// The result space, row-major, is cut into chunks, one a task. A call does the elements from the first
-// chunk's start to the last chunk's end: rows of the outer axes around a loop along the inner ones, in
-// vectors where neighbours can be computed together. What depends on the row alone stands in the row's
-// loop, so a reduction whose result is spread along the row is done once a row.
+// The result space, row-major, is cut into chunks, one a task. A call does the elements from the
+// first chunk's start to the last chunk's end: rows of the outer axes around a loop along the inner
+// ones, in vectors where neighbours can be computed together. What depends on the row alone stands
+// in the row's loop, so a reduction whose result is spread along the row is done once a row.
 #include "codegen/skeletons/Skeletons.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,8 +26,8 @@ struct Walk {
   int64_t width = kLanes;
 };
 
-/// What a walk costs, in vectors gone through, and whether it takes the order of sums as it should be
-/// without going lane by lane.
+/// What a walk costs, in vectors gone through, and whether it takes the order of sums as it should
+/// be without going lane by lane.
 struct WalkCost {
   double vectors = 0;
   bool fits = true;
@@ -189,8 +189,8 @@ LogicalResult nap::lowerPointwise(KernelFunction kernel) {
              << "results of a " << stringifyKernelClass(kernel.def.getKernelClass())
              << " kernel have one shape, found " << type << " and " << other.getType();
 
-  // The least cost, then the most axes in one loop; vectors unless a sum along the last axis would go
-  // lane by lane.
+  // The least cost, then the most axes in one loop; vectors unless a sum along the last axis would
+  // go lane by lane.
   Walk best{0, 1};
   double bestCost = 0;
   int64_t columns = 1;

@@ -7,8 +7,8 @@
 
 namespace nap {
 
-/// A function being filled: its arguments are one flat memref an operand (inputs, then results), the
-/// scratch memory, and the first and last task.
+/// A function being filled: its arguments are one flat memref an operand (inputs, then results),
+/// the scratch memory, and the first and last task.
 struct KernelFunction {
   KernelDefOp def;
   mlir::func::FuncOp func;

@@ -27,7 +27,8 @@ namespace cl = llvm::cl;
 
 static cl::opt<std::string> file(cl::Positional, cl::desc("<module of kernel_defs>"), cl::Required);
 static cl::opt<int64_t> minTasks("min-tasks", cl::desc("tasks at least"), cl::init(5));
-static cl::opt<double> ulps("ulp", cl::desc("units in the last place that f32 may differ; 0: equal bits"),
+static cl::opt<double> ulps("ulp",
+                            cl::desc("units in the last place that f32 may differ; 0: equal bits"),
                             cl::init(0));
 static cl::opt<bool> samples("samples",
                              cl::desc("f32 arguments run through all bit patterns, evenly"));
@@ -217,9 +218,11 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
       if (agrees(tensor, whole[number], i, worst))
         continue;
       float found = 0;
-      std::memcpy(&found, whole[number].data + i * 4, bytesOf(tensor.type) >= size_t(i * 4 + 4) ? 4 : 0);
-      fmt::print("{}: element {} of result {} differs: {} by the interpreter, bits of {} found\n", name,
-                 i, number, isReal(tensor.type.getElementType()) ? tensor.at(i).real : tensor.at(i).whole,
+      std::memcpy(&found, whole[number].data + i * 4,
+                  bytesOf(tensor.type) >= size_t(i * 4 + 4) ? 4 : 0);
+      fmt::print("{}: element {} of result {} differs: {} by the interpreter, bits of {} found\n",
+                 name, i, number,
+                 isReal(tensor.type.getElementType()) ? tensor.at(i).real : tensor.at(i).whole,
                  found);
       for (auto [at, argument] : llvm::enumerate(*arguments))
         if (argument.size() == tensor.size() && isReal(argument.type.getElementType()))
