@@ -10,8 +10,8 @@
 //         sums[tile, panel] = registers
 //     result[m.., n..] = sums
 //
-// The rows' side is read where it lies, since a register tile only broadcasts from it; it is packed
-// only when its contracted letters do not lie in one stride.
+// The rows' side is read where it lies if its terms lie side by side, since a register tile only
+// broadcasts from it; else it is packed as [tile][k][tileRows], so that the tile reads one line a term.
 #include "codegen/contraction/LowerContraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -237,15 +237,40 @@ void Emitter::packColumns(Value k0, Value kCount) {
   });
 }
 
-/// The rows' side as [row][term].
+/// The rows' side as [tile][term][row of the tile]; rows beyond the last repeat it.
 void Emitter::packRowsBlock(Value k0, Value kCount) {
-  loop(constant(0), rowCount, 1, [&](Value m) {
-    Value row = add(lhsBase, offsetOf(add(m0, m), form.rows, &ContractionAxis::strideLhs));
+  bool alongRows = form.rows.size() == 1 && form.rows.front().strideLhs == 1;
+  auto piece = VectorType::get({s.tileRows}, element);
+  Value last = sub(rowCount, constant(1));
+  auto scalars = [&](Value firstRow, Value tileBase) {
     loop(constant(0), kCount, 1, [&](Value k) {
       Value term = offsetOf(add(k0, k), form.contracted, &ContractionAxis::strideLhs);
-      Value value = memref::LoadOp::create(b, lhs, ValueRange{add(row, term)});
-      memref::StoreOp::create(b, value, packedRows, ValueRange{add(mul(m, s.contractedBlock), k)});
+      loop(constant(0), constant(s.tileRows), 1, [&](Value i) {
+        Value m = add(m0, minimum(add(firstRow, i), last));
+        Value row = add(lhsBase, offsetOf(m, form.rows, &ContractionAxis::strideLhs));
+        Value value = memref::LoadOp::create(b, lhs, ValueRange{add(row, term)});
+        memref::StoreOp::create(b, value, packedRows,
+                                ValueRange{add(add(tileBase, mul(k, s.tileRows)), i)});
+      });
     });
+  };
+  loop(constant(0), tiles, 1, [&](Value tile) {
+    Value firstRow = mul(tile, s.tileRows);
+    Value tileBase = mul(tile, s.tileRows * s.contractedBlock);
+    if (!alongRows)
+      return scalars(firstRow, tileBase);
+    Value whole = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, add(firstRow, s.tileRows), rowCount);
+    auto branch = scf::IfOp::create(b, whole, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value from = add(lhsBase, add(m0, firstRow));
+    loop(constant(0), kCount, 1, [&](Value k) {
+      Value term = offsetOf(add(k0, k), form.contracted, &ContractionAxis::strideLhs);
+      Value rows = vector::LoadOp::create(b, piece, lhs, ValueRange{add(from, term)});
+      vector::StoreOp::create(b, rows, packedRows, ValueRange{add(tileBase, mul(k, s.tileRows))});
+    });
+    b.setInsertionPointToStart(branch.elseBlock());
+    scalars(firstRow, tileBase);
   });
 }
 
@@ -257,14 +282,14 @@ void Emitter::multiplyTile(Value k0, Value kCount, Value panel, Value tile) {
   Value last = sub(rowCount, constant(1));
   SmallVector<Value> rows;
   for (int64_t i = 0; i < s.tileRows; ++i) {
+    if (s.packRows) {
+      rows.push_back(add(mul(firstRow, s.contractedBlock), i));
+      continue;
+    }
     Value m = minimum(add(firstRow, i), last);
-    if (s.packRows)
-      rows.push_back(mul(m, s.contractedBlock));
-    else
-      rows.push_back(add(add(lhsBase, offsetOf(add(m0, m), form.rows, &ContractionAxis::strideLhs)),
-                         mul(k0, form.contracted.empty() ? 0 : form.contracted.front().strideLhs)));
+    rows.push_back(add(add(lhsBase, offsetOf(add(m0, m), form.rows, &ContractionAxis::strideLhs)), k0));
   }
-  int64_t step = s.packRows || form.contracted.empty() ? 1 : form.contracted.front().strideLhs;
+  int64_t step = s.packRows ? s.tileRows : 1;
   Value rowsMemory = s.packRows ? packedRows : lhs;
   Value panelBase = mul(panel, s.tileColumns * s.contractedBlock);
   Value sumsBase = add(mul(firstRow, s.columnBlock), mul(panel, s.tileColumns));

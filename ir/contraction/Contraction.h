@@ -56,7 +56,7 @@ struct ContractionSchedule {
   int64_t sumsBytes() const;
   int64_t packedRowsBytes() const;
   int64_t elementBytes = 4;
-  /// True when the rows' side is packed: its contracted letters do not lie in one stride.
+  /// True when the rows' side is packed: its contracted letters do not lie side by side.
   bool packRows = false;
 
   mlir::DictionaryAttr toAttr(mlir::MLIRContext *context) const;

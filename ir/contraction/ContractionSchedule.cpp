@@ -18,7 +18,8 @@ ContractionSchedule ContractionSchedule::choose(const ContractionForm &form, int
   ContractionSchedule schedule;
   schedule.elementBytes = std::max<int64_t>(1, form.elementType.getIntOrFloatBitWidth() / 8);
   schedule.lanes = vectorBytes / schedule.elementBytes;
-  schedule.packRows = form.contracted.size() > 1;
+  schedule.packRows = form.contracted.size() > 1 ||
+                      (form.contracted.size() == 1 && form.contracted.front().strideLhs != 1);
   int64_t rows = form.rowExtent(), columns = form.columnExtent();
 
   // Register tiles that leave registers for a row of operands: 32 registers with 64-byte vectors, 16 with

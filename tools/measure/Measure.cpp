@@ -60,6 +60,7 @@ static rt::LoadedProgram productProgram(StringRef dtype, int64_t m, int64_t n, i
   launch.arguments = {0, 1};
   launch.results = {2};
   launch.tasks = schedule.tasks;
+  launch.flops = 2.0 * m * n * k;
   rt::Function function;
   function.name = "product";
   function.launches.push_back(std::move(launch));
