@@ -1,5 +1,6 @@
 // Writes the runtime's Program from a planned module: copies, decides nothing.
 #include "codegen/BuildProgram.h"
+#include "codegen/Object.h"
 
 #include "ir/Ops.h"
 
@@ -212,12 +213,13 @@ LogicalResult ProgramBuilder::addKernels() {
     if (!schedule)
       return kernel.emitOpError("has no schedule; run nap-choose-schedules");
     rt::KernelInfo info;
-    info.name = info.symbol = kernel.getSymName().str();
+    info.name = kernel.getSymName().str();
+    info.symbol = symbolOfKernel(info.name);
     if (auto scratch = schedule.getAs<IntegerAttr>("scratch"))
       info.scratchBytesPerWorker = scratch.getInt();
     program.scratchBytesPerWorker =
         std::max(program.scratchBytesPerWorker, info.scratchBytesPerWorker);
-    kernels[info.symbol] = program.kernels.size();
+    kernels[info.name] = program.kernels.size();
     program.kernels.push_back(std::move(info));
   }
   program.scratchBytesPerWorker =

@@ -95,7 +95,13 @@ int64_t nap::vectorBytesOf(const TargetMachineOptions &options) {
 // Conversions
 //===--------------------------------------------------------------------------------------------===//
 
+std::string nap::symbolOfKernel(StringRef kernel) { return "nap." + kernel.str(); }
+
 LogicalResult nap::convertToLLVMDialect(ModuleOp module) {
+  // Before mathematics becomes calls of functions called `exp`.
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      function.setName(symbolOfKernel(function.getName()));
   PassManager manager(module.getContext());
   manager.enableVerifier(false);
   OpPassManager &functions = manager.nest<func::FuncOp>();

@@ -23,12 +23,15 @@ int64_t vectorBytesOf(const TargetMachineOptions &options);
 /// The processor's name and features as LLVM knows them, "sapphirerapids".
 std::string cpuNameOf(const TargetMachineOptions &options);
 
+/// The symbol of a kernel in object files: no library's, whatever the kernel is called ("exp").
+std::string symbolOfKernel(llvm::StringRef kernel);
+
 /// Takes a module of lowered kernels (functions over flat memrefs, docs/architecture.md, 4) to the LLVM
 /// dialect, in place.
 mlir::LogicalResult convertToLLVMDialect(mlir::ModuleOp module);
 
-/// Object files that define, for every function NAME of a converted module, the kernel
-/// `void NAME(std::byte *const *operands, std::byte *scratch, int64_t first, int64_t last)`. The number of objects
+/// Object files that define, for every kernel of a converted module, its symbol as
+/// `void SYMBOL(std::byte *const *operands, std::byte *scratch, int64_t first, int64_t last)`. The number of objects
 /// and their bytes depend on the module and the target alone. `llvmText`, if given, receives the optimised LLVM IR.
 llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
 compileObjects(mlir::ModuleOp converted, const TargetMachineOptions &options,

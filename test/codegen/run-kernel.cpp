@@ -280,7 +280,7 @@ int main(int argc, char **argv) {
   }
   bool good = true;
   for (auto [def, graph] : llvm::zip_equal(defs, graphs)) {
-    auto function = jit->lookup(def.getSymName());
+    auto function = jit->lookup(symbolOfKernel(def.getSymName()));
     if (!function) {
       fmt::print(stderr, "{}\n", llvm::toString(function.takeError()));
       return 1;

@@ -92,7 +92,7 @@ llvm::Expected<double> nap::measureProduct(StringRef dtype, int64_t m, int64_t n
   auto jit = Jit::load(std::move(*objects));
   if (!jit)
     return jit.takeError();
-  auto function = jit->lookup("product");
+  auto function = jit->lookup(symbolOfKernel("product"));
   if (!function)
     return function.takeError();
 
