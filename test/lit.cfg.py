@@ -39,6 +39,8 @@ config.substitutions += [
 if plain is None:
     # Sanitizers bring their own malloc and cannot share it.
     config.available_features.add("uninstrumented")
+if lit_config.params.get("long") == "1":  # tools/test --long
+    config.available_features.add("long")
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:
