@@ -4,6 +4,8 @@ Names of the tensors in a file: `init.P`, where parameter P starts; `data.I`, wh
 `value.M`, metric M at every step (before its update); `gradient.P` of the loss; `weight.P`, parameter
 P after the last step. Values are drawn from a coarse grid, so that they are exact in f32.
 """
+import math
+
 import torch
 
 import safetensors
@@ -17,6 +19,13 @@ def draw(*shape, low=-2.0, high=2.0):
     return (low + (high - low) * torch.rand(shape)).mul(256).round().div(256)
 
 
+def drawDistinct(*shape, low=-2.0, high=2.0):
+    """As `draw`, no value twice: for maxima, whose gradient at a tie is a convention."""
+    count = math.prod(shape)
+    places = torch.randperm(count).reshape(shape)
+    return (low + (high - low) * places / count).mul(4096).round().div(4096)
+
+
 class Group:
     """What one model needs and what it must answer."""
 
@@ -25,7 +34,7 @@ class Group:
         torch.manual_seed(sum(path.stem.encode()))
         self.path, self.steps, self.init, self.data, self.values = path, steps, {}, {}, {}
 
-    def param(self, name, *shape, **limits):
+    def param(self, name, *shape, draw=draw, **limits):
         self.init[name] = draw(*shape, **limits).requires_grad_()
         return self.init[name]
 

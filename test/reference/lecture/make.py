@@ -6,7 +6,7 @@ import torch
 
 here = pathlib.Path(__file__).parent
 sys.path.insert(0, str(here.parent))
-from vectors import Group, draw
+from vectors import Group, draw, drawDistinct
 
 
 def patterns():
@@ -43,8 +43,8 @@ def patterns():
 
     add("total", g.param("total.x", b, s, d).sum(-1), c_s)
     add("mean", g.param("mean.x", b, s, d).mean(-1), c_s)
-    add("max", g.param("max.x", b, s, d).reshape(b, s, 3, 2).amax(2), c_bsd[..., 0:2])
-    add("min", g.param("min.x", b, s, d).amin(1, keepdim=True), c_bsd[:, 0:1])
+    add("max", g.param("max.x", b, s, d, draw=drawDistinct).reshape(b, s, 3, 2).amax(2), c_bsd[..., 0:2])
+    add("min", g.param("min.x", b, s, d, draw=drawDistinct).amin(1, keepdim=True), c_bsd[:, 0:1])
     add("prod", g.param("prod.x", b, s, d, low=0.5, high=1.5).prod(-1), c_s)
     g.save(loss)
 

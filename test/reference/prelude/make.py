@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 here = pathlib.Path(__file__).parent
 sys.path.insert(0, str(here.parent))
-from vectors import Group, draw
+from vectors import Group, draw, drawDistinct
 
 
 def activations():
@@ -79,7 +79,7 @@ def layers():
 def images():
     g = Group(here / "images.nap")
     cotangent = g.input("cotangent", draw(2, 4, 7, 9))
-    x = {name: g.param("x." + name, 2, 4, 7, 9)
+    x = {name: g.param("x." + name, 2, 4, 7, 9, draw=drawDistinct)
          for name in ("conv2d", "max_pool2d", "avg_pool2d", "group_norm", "batch_norm")}
     y = F.conv2d(x["conv2d"], g.param("conv2d.weight", 6, 2, 3, 2), g.param("conv2d.bias", 6),
                  stride=2, padding=1, dilation=(2, 1), groups=2)
