@@ -110,7 +110,7 @@ bool Rearrangement::readSizes() {
     if (!size)
       return false;
     if (*size < 1) {
-      evaluator.report<Error::SizeTooSmall>(argument->range, argument->range.text(), *size);
+      evaluator.reportTooSmall(argument->range, *size, argument->expr);
       return false;
     }
     sizes[name] = {*size, argument};

@@ -27,7 +27,7 @@ std::optional<SmallVector<int64_t>> wholesOf(Evaluator &evaluator, const Argumen
   SmallVector<int64_t> wholes;
   const std::vector<Value> *list = argument.value.list();
   if (!list) {
-    evaluator.report<Error::ListExpected>(argument.range, what, describe(argument.value));
+    evaluator.report<Error::ListExpected>(argument.range, describe(argument.value));
     return std::nullopt;
   }
   for (const Value &element : *list) {

@@ -38,7 +38,7 @@ static Value evaluateKind(Evaluator &evaluator, PrimitiveCall &call) {
 static Value evaluateLen(Evaluator &evaluator, PrimitiveCall &call) {
   if (const std::vector<Value> *list = call[0].value.list())
     return Value::whole(list->size());
-  evaluator.report<Error::ListExpected>(call[0].range, "anything", describe(call[0].value));
+  evaluator.report<Error::ListExpected>(call[0].range, describe(call[0].value));
   return {};
 }
 

@@ -53,7 +53,7 @@ static Value evaluateReshape(Evaluator &evaluator, PrimitiveCall &call) {
 static Value evaluateConcat(Evaluator &evaluator, PrimitiveCall &call) {
   const std::vector<Value> *list = call[0].value.list();
   if (!list || list->empty()) {
-    evaluator.report<Error::ListExpected>(call[0].range, "tensor", describe(call[0].value));
+    evaluator.report<Error::ListExpected>(call[0].range, describe(call[0].value));
     return {};
   }
   const Tensor *first = (*list)[0].tensor();

@@ -159,8 +159,7 @@ bool Evaluator::bindArguments(Frame &next, const Callable &callee,
           candidates.push_back(param.name.text);
         Diagnostic &error =
             report<Error::NoSuchParameter>(argument.name->range, callee.name, argument.name->text);
-        if (auto near = closestName(argument.name->text, candidates); !near.empty())
-          error.sentence += fmt::format("; did you mean '{}'?", near);
+        suggest(error, argument.name->text, candidates);
         error.note(name, "{}", signatureText(function, nullptr));
         return false;
       }
@@ -267,8 +266,10 @@ Value Evaluator::renameOutward(const Value &value, unsigned number) {
     return value;
   Tensor renamed = *tensor;
   for (Axis &axis : renamed.axes)
-    while (axis.binding && axis.binding->frame == number)
+    while (axis.binding && axis.binding->frame == number) {
+      axis.where = axis.binding->outerWhere;
       axis.binding = axis.binding->outer;
+    }
   return renamed;
 }
 

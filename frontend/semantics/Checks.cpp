@@ -92,14 +92,11 @@ void Evaluator::checkReach() {
 }
 
 void Evaluator::limitIds(mlir::Value ids, int64_t limit) {
-  // Through views and choices, back to an input.
+  // Through views, back to an input. Not through a choice, which may replace what is out of range.
   while (mlir::Operation *op = ids.getDefiningOp()) {
-    if (llvm::isa<nap::SelectOp>(op))
-      ids = op->getOperand(1);
-    else if (llvm::isa<nap::ReshapeOp, nap::PermuteOp, nap::BroadcastOp, nap::SliceOp, nap::CastOp>(op))
-      ids = op->getOperand(0);
-    else
+    if (!llvm::isa<nap::ReshapeOp, nap::PermuteOp, nap::BroadcastOp, nap::CastOp>(op))
       return;
+    ids = op->getOperand(0);
   }
   Declaration *declaration = emitter.body->declarationOf(ids);
   if (!declaration || declaration->role != nap::Role::input)

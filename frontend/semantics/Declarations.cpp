@@ -102,10 +102,6 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
     return;
   if (statement.path.isName())
     bind(*path, {}, at);
-  if (!frame->ownsLayers) {
-    report<Error::ParamInFn>(at, frame->function->name.text);
-    return;
-  }
   std::optional<Axes> axes = evalShape(statement.type, at);
   std::optional<DType> dtype = typeElement(statement.type);
   if (!axes || !dtype)
@@ -122,8 +118,8 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
     if (!isShared)
       reportDeclaredAgain(full, known->second, at);
     else if (known->second.declaration->type != type)
-      report<Error::SharedDiffers>(at, full, textOf(known->second.declaration->axes),
-                                   textOf(*axes));
+      report<Error::SharedDiffers>(at, full, sizesText(known->second.declaration->axes),
+                                   sizesText(*axes));
     else if (statement.path.isName())
       frame->variables.find(*path)->second.declaration = known->second.declaration;
     return;
@@ -132,7 +128,7 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
   bool isNew = !byName.contains(full);
   Declaration &declaration = declare(role, full, type, *axes, at);
   if (declaration.role != role || declaration.type != type) {
-    report<Error::ReadingsDiffer>(at, full, textOf(declaration.axes), textOf(*axes));
+    report<Error::ReadingsDiffer>(at, full, sizesText(declaration.axes), sizesText(*axes));
     return;
   }
   declaration.axes = *axes;
@@ -147,10 +143,6 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
 void Evaluator::execState(const ast::StateStmt &statement) {
   std::string_view name = statement.name.text;
   bind(name, {}, statement.name.range);
-  if (!optimized || frame->function->kind != ast::FunctionKind::Optimizer) {
-    report<Error::StateOutside>(statement.name.range, name);
-    return;
-  }
   std::optional<Axes> axes = optimized->axes;
   std::optional<DType> dtype = DType::F32;
   if (statement.type) {
@@ -204,7 +196,7 @@ void Evaluator::execDim(const ast::DimStmt &statement) {
         define == defines.end() ? entry.value.get() : define->second.second.get();
     std::optional<int64_t> size = evalWhole(*expr, "a dim");
     if (size && *size < 1) {
-      report<Error::SizeTooSmall>(expr->range, expr->range.text(), *size);
+      reportTooSmall(expr->range, *size, expr);
       size.reset();
     }
     Value value = size ? Value::whole(*size) : Value();

@@ -101,11 +101,18 @@ public:
   /// Reports an error, at the user's call if `at` is in the prelude.
   template <Error Kind, typename... Args> Diagnostic &report(Range at, Args &&...args) {
     Range shown = userPlace(at);
-    Diagnostic &error = diagnostics.report<Kind>(shown, std::forward<Args>(args)...);
-    if (!(shown == at) && at.isValid())
+    bool isInPrelude = at.isValid() && !(shown == at);
+    Diagnostics &where = isNew(Kind, shown, isInPrelude) ? diagnostics : silent;
+    Diagnostic &error = where.report<Kind>(shown, std::forward<Args>(args)...);
+    if (isInPrelude)
       error.note(at, "found here, in the prelude");
     return error;
   }
+  /// Appends "; did you mean 'x'?" where a candidate is close.
+  void suggest(Diagnostic &error, std::string_view name,
+               const std::vector<std::string_view> &candidates);
+  /// Reports a size below 1.
+  void reportTooSmall(Range at, int64_t size, const ast::Expr *expr);
   /// The place in a file of the user's that stands for `at`.
   Range userPlace(Range at) const;
   /// Notes what the names in an expression are: "'d' is 768 and 'heads' is 10".
@@ -169,6 +176,10 @@ public:
   Reading *reading = nullptr;
 
 private:
+  /// What is said a second time.
+  Diagnostics silent;
+  std::set<std::tuple<unsigned, uint32_t, uint32_t, int>> reported;
+
   friend class ModuleWriter;
 
   //--- expressions, by kind
@@ -191,6 +202,8 @@ private:
   Value unknownName(const ast::Name &name);
   const Callable *lookupFunction(const ast::Name &name);
   bool enterExpression(Range at);
+  /// False for an error that was reported, and for a second one in one call of the prelude.
+  bool isNew(Error kind, Range shown, bool isInPrelude);
 
   //--- calls
   Value callFunction(const Callable &callee, std::vector<Argument> &arguments,
@@ -222,7 +235,7 @@ private:
   /// The axes of a declared type; nothing after an error.
   std::optional<Axes> evalShape(const ast::Type &type, Range where);
   std::optional<int64_t> evalSize(const ast::Size &size);
-  const AxisBinding *bindingOf(const ast::Size &size, const AxisBinding *outer);
+  const AxisBinding *bindingOf(const ast::Size &size, const Axis *outer);
   void reportSize(const Axis &axis, unsigned place, const ast::Size &size, int64_t wanted,
                   const Matched &matched);
 
@@ -235,7 +248,7 @@ private:
   void execAssign(const ast::AssignStmt &statement);
   void assign(const ast::Path &target, Value value);
   void assignBuffer(ReadingEntry &entry, const Value &value, Range at);
-  void execAssert(const ast::AssertStmt &statement);
+  Flow execAssert(const ast::AssertStmt &statement);
   void execDeclare(const ast::DeclareStmt &statement);
   void execState(const ast::StateStmt &statement);
   void execDim(const ast::DimStmt &statement);
@@ -256,10 +269,10 @@ private:
 
   //--- the model and its recipe
   std::map<std::string, std::pair<std::string, ast::ExprPtr>> defines;
-  bool parseDefines(const ast::Function &model);
-  bool parseOverrides();
+  void parseDefines(const ast::Function &model);
+  void parseOverrides();
   void findTrain();
-  bool choosePolicy();
+  void choosePolicy();
   const ast::Expr *trainEntry(std::string_view name) const;
   void bindHyperParameters();
   bool readModel(const ast::Function &model, bool isTraining);

@@ -152,8 +152,10 @@ std::optional<int64_t> Evaluator::wholeOf(const Value &value, Range at, std::str
     return std::nullopt;
   }
   std::optional<int64_t> whole = value.number()->asWhole();
+  std::string text = value.number()->text();
   if (!whole)
-    noteNames(report<Error::NotWhole>(at, what, at.text(), value.number()->text()), expr);
+    noteNames(report<Error::NotWhole>(at, what, at.text() == text ? "this" : at.text(), text),
+              expr);
   return whole;
 }
 
@@ -279,9 +281,7 @@ Value Evaluator::unknownName(const ast::Name &name) {
     candidates.insert(candidates.begin(), variable);
   for (std::string_view function : library.names(*frame->file))
     candidates.push_back(function);
-  Diagnostic &error = report<Error::UnknownName>(name.range, name.text);
-  if (std::string_view near = closestName(name.text, candidates); !near.empty())
-    error.sentence += fmt::format("; did you mean '{}'?", near);
+  suggest(report<Error::UnknownName>(name.range, name.text), name.text, candidates);
   return {};
 }
 
@@ -335,9 +335,7 @@ Value Evaluator::evalPathExpr(const ast::PathExpr &expr) {
   std::vector<std::string_view> candidates;
   for (const auto &[name, known] : reading->declared)
     candidates.push_back(name);
-  Diagnostic &error = report<Error::UnknownPath>(expr.range, full);
-  if (std::string_view near = closestName(full, candidates); !near.empty())
-    error.sentence += fmt::format("; did you mean '{}'?", near);
+  suggest(report<Error::UnknownPath>(expr.range, full), full, candidates);
   return {};
 }
 
@@ -348,11 +346,10 @@ const Callable *Evaluator::lookupFunction(const ast::Name &name) {
   if (const Callable *callable = library.find(*frame->file, name.text))
     return callable;
   Diagnostic &error = report<Error::UnknownFunction>(name.range, name.text);
-  std::string_view near = closestName(name.text, library.names(*frame->file));
   if (auto found = frame->variables.find(name.text); found != frame->variables.end())
     error.sentence += fmt::format("; the name is bound to {}", describe(found->second.value));
-  else if (!near.empty())
-    error.sentence += fmt::format("; did you mean '{}'?", near);
+  else
+    suggest(error, name.text, library.names(*frame->file));
   return nullptr;
 }
 
@@ -469,8 +466,10 @@ std::optional<bool> Evaluator::evalCondition(const ast::Expr &expr, std::string_
     return std::nullopt;
   if (const bool *boolean = value.boolean())
     return *boolean;
-  if (value.tensor())
-    report<Error::TensorInIf>(expr.range, word);
+  if (value.tensor() && word == "if")
+    report<Error::TensorInIf>(expr.range);
+  else if (value.tensor())
+    report<Error::TensorInAssert>(expr.range);
   else
     report<Error::NotBool>(expr.range, word, describe(value));
   return std::nullopt;
@@ -498,6 +497,20 @@ Value Evaluator::evalIndex(const ast::IndexExpr &expr) {
 //===----------------------------------------------------------------------===//
 // Reporting
 //===----------------------------------------------------------------------===//
+
+bool Evaluator::isNew(Error kind, Range shown, bool isInPrelude) {
+  unsigned source = shown.source ? shown.source->id() + 1 : 0;
+  int number = isInPrelude ? -1 : static_cast<int>(kind);
+  return reported.insert({source, shown.begin, shown.end, number}).second || !shown.source;
+}
+
+void Evaluator::suggest(Diagnostic &error, std::string_view name,
+                        const std::vector<std::string_view> &candidates) {
+  // Any letter is close to any other.
+  std::string_view near = name.size() > 1 ? closestName(name, candidates) : std::string_view();
+  if (!near.empty())
+    error.sentence += fmt::format("; did you mean '{}'?", near);
+}
 
 Range Evaluator::userPlace(Range at) const {
   if (!at.source || !at.source->isPrelude())

@@ -78,7 +78,7 @@ static std::optional<Slice> readSlice(const ast::Index &index, int64_t size, Eva
     return std::nullopt;
   if (*step == 0) {
     isBeyond = true;
-    text = "a step of 0";
+    text.clear();
     return std::nullopt;
   }
   std::optional<int64_t> start = part(index.start, *step > 0 ? 0 : size - 1);
@@ -169,6 +169,10 @@ Value Evaluator::indexTensor(const Tensor &tensor, const ast::IndexExpr &expr) {
         axes.push_back(isWhole ? own : Axis{slice->count});
       }
     }
+    if (isBeyond && text.empty()) {
+      report<Error::ZeroStep>(index.range);
+      return {};
+    }
     if (isBeyond) {
       Diagnostic &error = report<Error::BeyondAxis>(index.range, text, axis,
                                                     baseText(*expr.base), sizeText(own));
@@ -204,7 +208,9 @@ Value Evaluator::indexList(const std::vector<Value> &list, const ast::IndexExpr 
   bool isBeyond = false;
   std::string text;
   std::optional<Slice> slice = readSlice(index, size, evaluate, isBeyond, text);
-  if (isBeyond)
+  if (isBeyond && text.empty())
+    report<Error::ZeroStep>(index.range);
+  else if (isBeyond)
     report<Error::BeyondList>(index.range, text, size);
   if (!slice || isBeyond)
     return {};

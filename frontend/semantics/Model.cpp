@@ -48,7 +48,7 @@ static const ast::Entry *sampleDim(const ast::Function &model) {
   return nullptr;
 }
 
-bool Evaluator::parseDefines(const ast::Function &model) {
+void Evaluator::parseDefines(const ast::Function &model) {
   std::vector<std::string_view> names = choicesOf(model);
   auto define = [&](const std::string &name, const std::string &text, std::string setBy) {
     const Source &source = sources.add("-D " + name, text);
@@ -74,14 +74,13 @@ bool Evaluator::parseDefines(const ast::Function &model) {
       define(std::string(dim->name.text), fmt::format("{}", *options.microBatch),
              fmt::format("--micro-batch {}", *options.microBatch));
   }
-  return !diagnostics.hasErrors();
 }
 
 /// The entries of `train`, in the order in which errors list them.
 static constexpr std::string_view trainEntries[] = {
     "optimizer", "precision", "accumulate", "clip_norm", "steps", "seed", "ema"};
 
-bool Evaluator::parseOverrides() {
+void Evaluator::parseOverrides() {
   for (const auto &[name, text] : options.train) {
     std::string flag = "--" + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
@@ -92,7 +91,6 @@ bool Evaluator::parseOverrides() {
       overrides[name] = {range, std::move(expr)};
     }
   }
-  return !diagnostics.hasErrors();
 }
 
 void Evaluator::findTrain() {
@@ -125,25 +123,24 @@ const ast::Expr *Evaluator::trainEntry(std::string_view name) const {
   return nullptr;
 }
 
-bool Evaluator::choosePolicy() {
+void Evaluator::choosePolicy() {
   const ast::Expr *expr = trainEntry("precision");
   if (!expr)
-    return true;
+    return;
   std::string text(expr->range.text());
   static constexpr std::string_view others[] = {"tf32",       "mixed(bf16)", "mixed(f16)",
                                                 "mixed(f8)",  "pure(bf16)"};
   if (std::find(std::begin(others), std::end(others), text) != std::end(others)) {
     report<Error::PrecisionNotAvailable>(expr->range, text);
-    return false;
+    return;
   }
   if (text != "f32" && text != "f64") {
     report<Error::UnknownPrecision>(expr->range, text);
-    return false;
+    return;
   }
   policy = text;
   if (policy == "f64")
     emitter.floatType = emitter.builder.getF64Type();
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,11 +268,12 @@ mlir::OwningOpRef<mlir::ModuleOp> Evaluator::compile(const LibraryFile &file) {
   outermost.file = &file;
   frame = &outermost;
   findTrain();
-  bool isReady = parseDefines(*model);
-  isReady &= parseOverrides();
-  choosePolicy();
-  if (!isReady)
+  unsigned before = diagnostics.errorCount();
+  parseDefines(*model);
+  parseOverrides();
+  if (diagnostics.errorCount() != before)
     return nullptr;
+  choosePolicy();
   bool isGood = readModel(*model, true);
   isGood &= readModel(*model, false);
   if (!isStopped && isGood) {

@@ -90,7 +90,7 @@ Evaluator::Flow Evaluator::exec(const ast::Stmt &statement) {
     break;
   }
   case StmtKind::Assert:
-    execAssert(cast<ast::AssertStmt>(statement));
+    flow = execAssert(cast<ast::AssertStmt>(statement));
     break;
   case StmtKind::Checkpoint:
     flow = exec(cast<ast::CheckpointStmt>(statement).block);
@@ -182,14 +182,18 @@ Evaluator::Flow Evaluator::execFor(const ast::ForStmt &statement) {
   return flow;
 }
 
-void Evaluator::execAssert(const ast::AssertStmt &statement) {
+Evaluator::Flow Evaluator::execAssert(const ast::AssertStmt &statement) {
   std::optional<bool> condition = evalCondition(*statement.condition, "assert");
-  if (!condition || *condition)
-    return;
-  Value message = evalString(*statement.message);
-  if (const std::string *text = message.string())
-    noteNames(report<Error::AssertFailed>(statement.condition->range, *text),
-              statement.condition.get());
+  if (condition && *condition)
+    return Flow::Next;
+  if (condition) {
+    Value message = evalString(*statement.message);
+    if (const std::string *text = message.string())
+      noteNames(report<Error::AssertFailed>(statement.condition->range, *text),
+                statement.condition.get());
+  }
+  // What a body demands is what its other lines rely on.
+  return frame->function->kind == ast::FunctionKind::Model ? Flow::Next : Flow::Stopped;
 }
 
 //===----------------------------------------------------------------------===//

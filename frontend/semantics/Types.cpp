@@ -13,17 +13,22 @@ std::optional<DType> Evaluator::typeElement(const ast::Type &type) {
   return dtype;
 }
 
+void Evaluator::reportTooSmall(Range at, int64_t size, const ast::Expr *expr) {
+  bool isLiteral = at.text() == fmt::format("{}", size);
+  noteNames(report<Error::SizeTooSmall>(at, isLiteral ? "this" : at.text(), size), expr);
+}
+
 std::optional<int64_t> Evaluator::evalSize(const ast::Size &size) {
   std::optional<int64_t> whole = evalWhole(*size.expr, "a size");
   if (!whole)
     return std::nullopt;
   if (*whole >= 1)
     return whole;
-  noteNames(report<Error::SizeTooSmall>(size.range, size.range.text(), *whole), size.expr.get());
+  reportTooSmall(size.range, *whole, size.expr.get());
   return std::nullopt;
 }
 
-const AxisBinding *Evaluator::bindingOf(const ast::Size &size, const AxisBinding *outer) {
+const AxisBinding *Evaluator::bindingOf(const ast::Size &size, const Axis *outer) {
   if (!size.isName())
     return nullptr;
   auto found = frame->variables.find(size.range.text());
@@ -32,10 +37,13 @@ const AxisBinding *Evaluator::bindingOf(const ast::Size &size, const AxisBinding
   Variable &variable = found->second;
   if (!variable.axis)
     variable.axis = &bindings.emplace_back(
-        AxisBinding{std::string(size.range.text()), frame->number, nullptr});
+        AxisBinding{std::string(size.range.text()), frame->number, nullptr, {}});
   // Outside the call the axis is called what the first axis that came in was called.
-  if (!variable.axis->outer && outer && outer->frame != frame->number)
-    variable.axis->outer = outer;
+  if (!variable.axis->outer && outer && outer->binding &&
+      outer->binding->frame != frame->number) {
+    variable.axis->outer = outer->binding;
+    variable.axis->outerWhere = outer->where;
+  }
   return variable.axis;
 }
 
@@ -104,7 +112,7 @@ Value Evaluator::matchType(const ast::Type &type, const Value &value, const Matc
     report<Error::NotTensor>(matched.at, matched.what, type.range.text(), describe(value));
     return {};
   }
-  if (type.dtype && emitter.element(*typeElement(type)) != tensor->element()) {
+  if (type.dtype && *typeElement(type) != emitter.dtypeOf(tensor->element())) {
     report<Error::WrongElementType>(matched.at, matched.what, type.dtype->text,
                                     nameOf(emitter.dtypeOf(tensor->element())));
     return {};
@@ -162,7 +170,7 @@ Value Evaluator::matchType(const ast::Type &type, const Value &value, const Matc
         return {};
       }
     }
-    named.axes.push_back({axis.size, bindingOf(size, axis.binding), matched.where});
+    named.axes.push_back({axis.size, bindingOf(size, &axis), matched.where});
     ++place;
   }
   return named;

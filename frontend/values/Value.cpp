@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -66,6 +67,10 @@ std::string textOf(llvm::ArrayRef<Axis> axes) {
     text += axisText(axis);
   }
   return text + "]";
+}
+
+std::string sizesText(llvm::ArrayRef<Axis> axes) {
+  return fmt::format("[{}]", fmt::join(sizesOf(axes), ", "));
 }
 
 std::string sizeText(const Axis &axis) {

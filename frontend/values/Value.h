@@ -30,6 +30,7 @@ struct AxisBinding {
   std::string name;
   unsigned frame = 0; ///< the number of the call whose scope it belongs to
   const AxisBinding *outer = nullptr;
+  Range outerWhere = {}; ///< the name whose type wrote `outer`
 };
 
 /// An axis of a tensor.
@@ -119,6 +120,8 @@ std::string describe(const Value &value);
 std::string textOf(const Value &value);
 /// "[batch, seq, 64]".
 std::string textOf(llvm::ArrayRef<Axis> axes);
+/// The sizes alone: "[4, 64]".
+std::string sizesText(llvm::ArrayRef<Axis> axes);
 /// "768", or "768 ('d')".
 std::string sizeText(const Axis &axis);
 /// Equality of values known when compiling.

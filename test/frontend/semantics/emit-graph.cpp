@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
   }
   mlir::OpPrintingFlags flags;
   if (hasLocations)
-    flags.enableDebugInfo(true, true);
+    flags.enableDebugInfo(true, false);
   module->print(llvm::outs(), flags);
   llvm::outs() << "\n";
   return 0;
