@@ -288,7 +288,7 @@ Value Contraction::evaluate() {
   for (size_t number = 0; number < operands.size(); ++number)
     if (!readOperand(number))
       return {};
-  if (!readResult())
+  if (!readResult() || !evaluator.fits(sizesOf(axes), call.head))
     return {};
   Emitter &emitter = evaluator.emitter;
   if (operands.size() == 1)

@@ -313,6 +313,8 @@ Value Rearrangement::join(mlir::Value value, llvm::ArrayRef<int64_t> dropped) {
     if (!isSingle)
       axes.push_back(Axis{size});
   }
+  if (!evaluator.fits(all, call.head))
+    return {};
   SmallVector<int64_t> split;
   for (const Elementary *axis : named)
     split.push_back(axis->size);

@@ -75,6 +75,8 @@ static Value evaluateEmbed(Evaluator &evaluator, PrimitiveCall &call) {
   }
   Axes axes = ids->axes;
   axes.append(table->axes.begin() + 1, table->axes.end());
+  if (!evaluator.fits(sizesOf(axes), call.head))
+    return {};
   evaluator.noteIdLimit(ids->value, table->axes[0].size);
   Emitter &emitter = evaluator.emitter;
   auto op = emitter.create<nap::EmbedOp>(emitter.typeOf(sizesOf(axes), table->element()),

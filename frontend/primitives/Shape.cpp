@@ -16,18 +16,12 @@ static Axes axesOf(llvm::ArrayRef<int64_t> sizes) {
   return axes;
 }
 
-/// Elements of a shape; nothing, after an error, beyond 2^48.
-static std::optional<int64_t> elementsOf(Evaluator &evaluator, Range at,
-                                         llvm::ArrayRef<int64_t> sizes) {
-  __int128 elements = 1;
-  for (int64_t size : sizes) {
+/// Elements of a shape that fits.
+static int64_t elementsOf(llvm::ArrayRef<int64_t> sizes) {
+  int64_t elements = 1;
+  for (int64_t size : sizes)
     elements *= size;
-    if (elements > (static_cast<__int128>(1) << 48)) {
-      evaluator.report<Error::TensorTooLarge>(at);
-      return std::nullopt;
-    }
-  }
-  return static_cast<int64_t>(elements);
+  return elements;
 }
 
 static Value evaluateReshape(Evaluator &evaluator, PrimitiveCall &call) {
@@ -35,16 +29,15 @@ static Value evaluateReshape(Evaluator &evaluator, PrimitiveCall &call) {
   std::optional<SmallVector<int64_t>> sizes = wholesOf(evaluator, call[1], "a size", 1);
   if (!tensor || !sizes)
     return {};
-  std::optional<int64_t> wanted = elementsOf(evaluator, call[1].range, *sizes);
-  if (!wanted)
+  if (!evaluator.fits(*sizes, call[1].range))
     return {};
   SmallVector<int64_t> own = sizesOf(tensor->axes);
   if (own == *sizes)
     return *tensor;
-  int64_t elements = *elementsOf(evaluator, call[0].range, own);
-  if (elements != *wanted) {
+  int64_t elements = elementsOf(own), wanted = elementsOf(*sizes);
+  if (elements != wanted) {
     evaluator.report<Error::ReshapeElements>(call[1].range, textOf(tensor->axes), elements,
-                                             textOf(axesOf(*sizes)), *wanted);
+                                             textOf(axesOf(*sizes)), wanted);
     return {};
   }
   return Tensor{evaluator.emitter.reshape(tensor->value, *sizes), axesOf(*sizes)};
@@ -128,7 +121,7 @@ static Value evaluatePad(Evaluator &evaluator, PrimitiveCall &call) {
   }
   if (isEmpty)
     return *tensor;
-  if (!elementsOf(evaluator, call.head, sizesOf(axes)))
+  if (!evaluator.fits(sizesOf(axes), call.head))
     return {};
   Emitter &emitter = evaluator.emitter;
   mlir::Builder &builder = emitter.builder;
@@ -191,7 +184,7 @@ static Value evaluateWindow(Evaluator &evaluator, PrimitiveCall &call) {
   }
   for (int64_t size : *sizes)
     axes.push_back(Axis{size});
-  if (!elementsOf(evaluator, call.head, sizesOf(axes)))
+  if (!evaluator.fits(sizesOf(axes), call.head))
     return {};
   Emitter &emitter = evaluator.emitter;
   mlir::Builder &builder = emitter.builder;
@@ -205,7 +198,7 @@ static Value evaluateWindow(Evaluator &evaluator, PrimitiveCall &call) {
 /// The shape that makes a tensor from nothing; nothing after an error.
 static std::optional<SmallVector<int64_t>> shapeOf(Evaluator &evaluator, PrimitiveCall &call) {
   auto sizes = wholesOf(evaluator, call[0], "a size", 1);
-  if (!sizes || !elementsOf(evaluator, call[0].range, *sizes))
+  if (!sizes || !evaluator.fits(*sizes, call[0].range))
     return std::nullopt;
   return sizes;
 }

@@ -95,6 +95,20 @@ void Evaluator::reportDeclaredAgain(const std::string &name, const ReadingEntry 
   report<Error::DeclaredAgain>(repeated->head, kind, name, whenText(caller), callee, path);
 }
 
+bool Evaluator::mayDeclare(std::string_view name, nap::Role role, Range at) {
+  // Functions of the compiled program, and what the runtime sets.
+  static constexpr std::string_view taken[] = {
+      "counts", "evaluate",   "evaluate_counts", "forward", "init",  "micro_first", "micro_next",
+      "code",   "micro_step", "predict",         "prepare", "rng",   "step",        "steps",
+      "update", "train_step", "ema"};
+  auto known = byName.find(name);
+  bool isOther = known != byName.end() && known->second->role != role;
+  if (!isOther && std::find(std::begin(taken), std::end(taken), name) == std::end(taken))
+    return true;
+  report<Error::NameTaken>(at, name);
+  return false;
+}
+
 void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
   std::optional<std::string> path = evalPath(statement.path);
   Range at = statement.path.range;
@@ -125,9 +139,11 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
     return;
   }
   nap::Role role = statement.isBuffer ? nap::Role::buffer : nap::Role::parameter;
+  if (!mayDeclare(full, role, at))
+    return;
   bool isNew = !byName.contains(full);
   Declaration &declaration = declare(role, full, type, *axes, at);
-  if (declaration.role != role || declaration.type != type) {
+  if (declaration.type != type) {
     report<Error::ReadingsDiffer>(at, full, sizesText(declaration.axes), sizesText(*axes));
     return;
   }
@@ -229,6 +245,8 @@ void Evaluator::execInput(const ast::InputStmt &statement) {
   mlir::RankedTensorType type = emitter.typeOf(sizesOf(*axes), emitter.element(*dtype));
   for (const ast::Name &name : statement.names) {
     std::string full(name.text);
+    if (!mayDeclare(full, nap::Role::input, name.range))
+      continue;
     if (auto known = byName.find(full);
         known != byName.end() && !(known->second->where == name.range)) {
       report<Error::NameTaken>(name.range, name.text);

@@ -57,6 +57,8 @@ bool Evaluator::align(Tensor &a, Tensor &b, const Operation &operation) {
     return false;
   }
   llvm::SmallVector<int64_t> sizes = sizesOf(met.axes);
+  if (!fits(sizes, operation.caret))
+    return false;
   a = {emitter.broadcast(a.value, sizes), met.axes};
   b = {emitter.broadcast(b.value, sizes), met.axes};
   return true;

@@ -111,6 +111,8 @@ public:
   /// Appends "; did you mean 'x'?" where a candidate is close.
   void suggest(Diagnostic &error, std::string_view name,
                const std::vector<std::string_view> &candidates);
+  /// False, after an error, for a tensor of more elements than any machine holds.
+  bool fits(llvm::ArrayRef<int64_t> sizes, Range at);
   /// Reports a size below 1.
   void reportTooSmall(Range at, int64_t size, const ast::Expr *expr);
   /// The place in a file of the user's that stands for `at`.
@@ -259,6 +261,8 @@ private:
   /// Gives a state of the optimizer, or the weight, its next version.
   void bindState(Variable &variable, const Value &value, Range at);
   Variable &bind(std::string_view name, Value value, Range where);
+  /// False, after an error, for a name that the compiled program has for something else.
+  bool mayDeclare(std::string_view name, nap::Role role, Range at);
   void reportDeclaredAgain(const std::string &name, const ReadingEntry &entry, Range at);
 
   //--- initial values

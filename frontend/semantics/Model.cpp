@@ -171,7 +171,8 @@ void Evaluator::bindHyperParameters() {
     Variable &variable = bind(param.name.text, value, param.name.range);
     if (isDefined)
       variable.setBy = define->second.first;
-    if (isRunTime && value.number()) {
+    if (isRunTime && value.number() &&
+        mayDeclare(param.name.text, nap::Role::scalar, param.name.range)) {
       variable.declaration = &scalar(std::string(param.name.text), value.number()->asReal(),
                                      param.name.range);
       variable.declaration->isSettable = true;

@@ -47,10 +47,21 @@ const AxisBinding *Evaluator::bindingOf(const ast::Size &size, const Axis *outer
   return variable.axis;
 }
 
+bool Evaluator::fits(llvm::ArrayRef<int64_t> sizes, Range at) {
+  __int128 elements = 1;
+  for (int64_t size : sizes) {
+    elements *= size;
+    if (elements > (static_cast<__int128>(1) << 48)) {
+      report<Error::TensorTooLarge>(at);
+      return false;
+    }
+  }
+  return true;
+}
+
 std::optional<Axes> Evaluator::evalShape(const ast::Type &type, Range where) {
   Axes axes;
   bool isGood = true;
-  __int128 elements = 1;
   for (const ast::Size &size : type.sizes) {
     if (size.isEllipsis()) {
       report<Error::EllipsisInDeclaration>(size.range);
@@ -61,13 +72,9 @@ std::optional<Axes> Evaluator::evalShape(const ast::Type &type, Range where) {
     isGood &= whole.has_value();
     if (!whole)
       continue;
-    elements *= *whole;
     axes.push_back({*whole, bindingOf(size, nullptr), where});
-    if (elements > (static_cast<__int128>(1) << 48)) {
-      report<Error::TensorTooLarge>(type.range);
-      return std::nullopt;
-    }
   }
+  isGood = isGood && fits(sizesOf(axes), type.range);
   return isGood ? std::optional(axes) : std::nullopt;
 }
 
