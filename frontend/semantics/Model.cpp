@@ -247,8 +247,8 @@ void Evaluator::finishEvaluation() {
   for (auto [number, argument] : llvm::enumerate(evaluate.block->getArguments()))
     copies.map(argument, predict.read(*evaluate.arguments[number].first,
                                       evaluate.arguments[number].second, argument.getLoc()));
-  for (const mlir::Operation &op : *evaluate.block)
-    emitter.builder.clone(const_cast<mlir::Operation &>(op), copies);
+  for (mlir::Operation &op : *evaluate.block)
+    emitter.builder.clone(op, copies);
   for (const BodyResult &result : evaluate.results)
     if (llvm::StringRef(result.label).starts_with("output "))
       predict.results.push_back({copies.lookup(result.value), nullptr, result.label});

@@ -22,24 +22,29 @@ Value Evaluator::callOptimizer(Frame &next, const Callable &callee) {
   mlir::Value gradient = emitter.cast(read(parameter, true), emitter.floatType);
   bind("grad", Tensor{gradient, parameter.axes}, parameter.where);
   bind("name", parameter.name, parameter.where);
-  unsigned errors = diagnostics.errorCount();
-  if (exec(next.function->body) == Flow::Stopped || diagnostics.errorCount() != errors)
+  if (exec(next.function->body) == Flow::Stopped)
     return {};
-  // A fresh order: the weight, then the states as they were declared.
-  auto addResult = [&](const Variable &variable) {
-    if (const Tensor *tensor = variable.value.tensor())
-      update.results.push_back(
-          {emitter.cast(tensor->value, variable.declaration->type.getElementType()),
-           variable.declaration,
-           {}});
-  };
-  addResult(next.variables.find("weight")->second);
-  std::map<unsigned, const Variable *> states;
-  for (const auto &[name, variable] : next.variables)
-    if (variable.declaration && variable.declaration->role == nap::Role::state)
-      states[variable.declaration->order] = &variable;
-  for (const auto &[order, variable] : states)
-    addResult(*variable);
+  // The weight, then the states as they were declared.
+  std::map<unsigned, const Variable *> changed;
+  for (const auto &[name, variable] : next.variables) {
+    bool isState = variable.declaration && variable.declaration->role == nap::Role::state;
+    if (!isState && variable.declaration != &parameter)
+      continue;
+    // What a wrong line bound: the error is said.
+    if (!variable.value.tensor())
+      return {};
+    changed[isState ? variable.declaration->order + 1 : 0] = &variable;
+  }
+  if (!changed.contains(0)) {
+    report<Error::NotAnOptimizer>(callee.function->name.range, "one that loses 'weight'");
+    return {};
+  }
+  for (const auto &[order, variable] : changed)
+    update.results.push_back(
+        {emitter.cast(variable->value.tensor()->value,
+                      variable->declaration->type.getElementType()),
+         variable->declaration,
+         {}});
   return UpdateValue{};
 }
 
