@@ -17,8 +17,8 @@ static RankedTensorType tensorType(mlir::Value value) {
 }
 
 mlir::Value Body::read(Declaration &declaration, bool isGradient, mlir::Location loc) {
-  auto [entry, isNew] = numbers.insert(
-      {{&declaration, isGradient}, static_cast<unsigned>(arguments.size())});
+  auto [entry, isNew] =
+      numbers.insert({{&declaration, isGradient}, static_cast<unsigned>(arguments.size())});
   if (isNew) {
     arguments.push_back({&declaration, isGradient});
     block->addArgument(declaration.type, loc);
@@ -111,9 +111,9 @@ DType Emitter::dtypeOf(mlir::Type type) const {
 mlir::Value Emitter::constant(const Number &number, mlir::Type element) {
   mlir::Attribute value;
   if (auto integer = llvm::dyn_cast<mlir::IntegerType>(element))
-    value = builder.getIntegerAttr(integer, integer.getWidth() == 1
-                                                ? number.asReal() != 0
-                                                : number.asWhole().value_or(std::trunc(number.asReal())));
+    value = builder.getIntegerAttr(
+        integer, integer.getWidth() == 1 ? number.asReal() != 0
+                                         : number.asWhole().value_or(std::trunc(number.asReal())));
   else
     value = builder.getFloatAttr(element, number.asReal());
   RankedTensorType type = typeOf({}, element);
@@ -152,8 +152,7 @@ mlir::Value Emitter::permute(mlir::Value x, ArrayRef<int64_t> order) {
                                 builder.getDenseI64ArrayAttr(order));
 }
 
-mlir::Value Emitter::broadcastInto(mlir::Value x, ArrayRef<int64_t> axes,
-                                   ArrayRef<int64_t> sizes) {
+mlir::Value Emitter::broadcastInto(mlir::Value x, ArrayRef<int64_t> axes, ArrayRef<int64_t> sizes) {
   RankedTensorType type = tensorType(x);
   if (type.getShape() == sizes)
     return x;
@@ -179,7 +178,8 @@ mlir::Value Emitter::broadcast(mlir::Value x, ArrayRef<int64_t> sizes) {
 mlir::Value Emitter::slice(mlir::Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> strides,
                            ArrayRef<int64_t> sizes) {
   RankedTensorType type = tensorType(x);
-  bool isWhole = type.getShape() == sizes && llvm::all_of(starts, [](int64_t s) { return s == 0; }) &&
+  bool isWhole = type.getShape() == sizes &&
+                 llvm::all_of(starts, [](int64_t s) { return s == 0; }) &&
                  llvm::all_of(strides, [](int64_t s) { return s == 1; });
   if (isWhole)
     return x;

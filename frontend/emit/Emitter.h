@@ -26,16 +26,16 @@ struct Declaration {
   unsigned order = 0; ///< in the module
   mlir::RankedTensorType type;
   Axes axes;
-  Range where;                       ///< the name in the file
-  Range userPlace;                   ///< where the user's file caused it
-  const Declaration *of = nullptr;   ///< of a state
-  std::optional<double> value = {};  ///< of a scalar
-  int64_t idLimit = 0;               ///< of an integer input that indexes a table
-  mlir::Value initial = {};          ///< its value in @init
-  bool isUsed = false;               ///< a function reads or writes it
-  bool isSettable = false;           ///< of a scalar: `-D` may set it when the program runs
-  bool isTrained = false;            ///< of a parameter: the recipe updates it
-  Declaration *average = nullptr;    ///< of a parameter: the state that evaluation reads
+  Range where;                      ///< the name in the file
+  Range userPlace;                  ///< where the user's file caused it
+  const Declaration *of = nullptr;  ///< of a state
+  std::optional<double> value = {}; ///< of a scalar
+  int64_t idLimit = 0;              ///< of an integer input that indexes a table
+  mlir::Value initial = {};         ///< its value in @init
+  bool isUsed = false;              ///< a function reads or writes it
+  bool isSettable = false;          ///< of a scalar: `-D` may set it when the program runs
+  bool isTrained = false;           ///< of a parameter: the recipe updates it
+  Declaration *average = nullptr;   ///< of a parameter: the state that evaluation reads
 };
 
 /// A result of a function.

@@ -54,8 +54,7 @@ private:
 static std::string ellipsisName(size_t fromRight) { return fmt::format("...{}", fromRight); }
 
 /// The groups are words: parentheses and 1 do not stand in an einsum.
-static bool isSimple(Evaluator &evaluator, const WrittenPattern &written,
-                     const PatternSide &side) {
+static bool isSimple(Evaluator &evaluator, const WrittenPattern &written, const PatternSide &side) {
   for (const PatternGroup &group : side.groups)
     if (group.isParenthesised || group.items.size() != 1) {
       evaluator.report<Error::PatternSyntax>(
@@ -97,9 +96,8 @@ bool Contraction::meetEllipses() {
   for (size_t number = 0; number < operands.size(); ++number) {
     const PatternSide &side = written.pattern.left[number];
     size_t rank = operands[number].rank();
-    auto found = std::find_if(side.groups.begin(), side.groups.end(), [](const auto &group) {
-      return group.items[0].isEllipsis();
-    });
+    auto found = std::find_if(side.groups.begin(), side.groups.end(),
+                              [](const auto &group) { return group.items[0].isEllipsis(); });
     bool hasEllipsis = found != side.groups.end();
     size_t single = side.groups.size() - hasEllipsis;
     if (rank < single || (!hasEllipsis && rank > single)) {
@@ -151,8 +149,8 @@ void Contraction::noteAxis(Diagnostic &error, size_t operand, size_t place, cons
   std::string size = axis.binding ? fmt::format("'{}', {}", axis.binding->name, axis.size)
                                   : fmt::format("{}", axis.size);
   bool hasPlace = axis.binding && axis.where.isValid() && !axis.where.source->isPrelude();
-  error.note(hasPlace ? axis.where : call.sizes[operand]->range, "axis {} of {} is {}", place,
-             what, size);
+  error.note(hasPlace ? axis.where : call.sizes[operand]->range, "axis {} of {} is {}", place, what,
+             size);
 }
 
 bool Contraction::meet(const std::string &name, const Axis &axis, size_t operand, size_t place,
@@ -188,18 +186,17 @@ void Contraction::takeDiagonals(Tensor &operand, std::string &group, SmallVector
       kept.erase(kept.begin() + second);
       group.erase(second, 1);
       mlir::Type element = mlir::getElementTypeOrSelf(operand.value.getType());
-      operand.value = emitter.create<nap::DiagonalOp>(
-          emitter.typeOf(kept, element), operand.value,
-          emitter.builder.getI64IntegerAttr(first), emitter.builder.getI64IntegerAttr(second));
+      operand.value = emitter.create<nap::DiagonalOp>(emitter.typeOf(kept, element), operand.value,
+                                                      emitter.builder.getI64IntegerAttr(first),
+                                                      emitter.builder.getI64IntegerAttr(second));
     }
 }
 
 bool Contraction::readOperand(size_t number) {
   Tensor &operand = operands[number];
   const PatternSide &side = written.pattern.left[number];
-  bool hasEllipsis = std::any_of(side.groups.begin(), side.groups.end(), [](const auto &group) {
-    return group.items[0].isEllipsis();
-  });
+  bool hasEllipsis = std::any_of(side.groups.begin(), side.groups.end(),
+                                 [](const auto &group) { return group.items[0].isEllipsis(); });
   size_t ellipsisAxes = operand.rank() - (side.groups.size() - hasEllipsis);
   std::string group;
   SmallVector<int64_t> kept;
@@ -301,9 +298,9 @@ Value Contraction::evaluate() {
   }
   text += "->" + result;
   mlir::Type element = mlir::getElementTypeOrSelf(values[0].getType());
-  auto op = emitter.create<nap::EinsumOp>(emitter.typeOf(sizesOf(axes), element),
-                                          mlir::ValueRange(values),
-                                          emitter.builder.getStringAttr(text));
+  auto op =
+      emitter.create<nap::EinsumOp>(emitter.typeOf(sizesOf(axes), element),
+                                    mlir::ValueRange(values), emitter.builder.getStringAttr(text));
   return Tensor{op.getResult(), axes};
 }
 

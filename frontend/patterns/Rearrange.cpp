@@ -50,7 +50,7 @@ namespace {
 struct Elementary {
   std::string name;
   int64_t size = 1;
-  Axis whole;           ///< the axis that it is, where it is one alone
+  Axis whole; ///< the axis that it is, where it is one alone
   bool isWhole = false;
 };
 
@@ -189,8 +189,7 @@ bool Rearrangement::split() {
     }
   size_t single = left.groups.size() - ellipses;
   if (tensor.rank() < single || (!ellipses && tensor.rank() > single)) {
-    evaluator.report<Error::PatternRank>(written.at(left.span), single, what,
-                                         textOf(tensor.axes));
+    evaluator.report<Error::PatternRank>(written.at(left.span), single, what, textOf(tensor.axes));
     return false;
   }
   ellipsisAxes = ellipses ? tensor.rank() - single : 0;
@@ -295,8 +294,8 @@ Value Rearrangement::join(mlir::Value value, llvm::ArrayRef<int64_t> dropped) {
   for (const PatternGroup &group : written.pattern.right.groups) {
     int64_t size = 1;
     std::vector<std::string> names = namesOf(group);
-    bool isEllipsis = !group.isParenthesised && group.items.size() == 1 &&
-                      group.items[0].isEllipsis();
+    bool isEllipsis =
+        !group.isParenthesised && group.items.size() == 1 && group.items[0].isEllipsis();
     bool isSingle = isEllipsis || names.size() == 1;
     for (const std::string &name : names) {
       int64_t place = placeOf(name);
@@ -404,7 +403,8 @@ Value evaluateReduce(Evaluator &evaluator, PrimitiveCall &call) {
   if (isMean && count > 1) {
     auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
     value = emitter.binary(
-        "div", value, emitter.splat(Number::ofWhole(count), type.getShape(), type.getElementType()));
+        "div", value,
+        emitter.splat(Number::ofWhole(count), type.getShape(), type.getElementType()));
   }
   bool isChoice = *kind == nap::ReduceKind::max || *kind == nap::ReduceKind::min;
   if (isBool && isChoice)

@@ -58,8 +58,7 @@ static Value evaluateBinary(Evaluator &evaluator, PrimitiveCall &call) {
     evaluator.report<Error::BadArithmetic>(call.range, call.range.text(), problem);
     return {};
   }
-  return evaluator.binaryOf(name, a, b,
-                            {name, false, call.head, call[0].range, call[1].range});
+  return evaluator.binaryOf(name, a, b, {name, false, call.head, call[0].range, call[1].range});
 }
 
 static Value evaluateWhere(Evaluator &evaluator, PrimitiveCall &call) {
@@ -91,8 +90,8 @@ static Value evaluateCast(Evaluator &evaluator, PrimitiveCall &call) {
     return {};
   }
   // A cast to f32 pins a value against the policy.
-  mlir::Type element =
-      *dtype == DType::F32 ? evaluator.emitter.builder.getF32Type() : evaluator.emitter.element(*dtype);
+  mlir::Type element = *dtype == DType::F32 ? evaluator.emitter.builder.getF32Type()
+                                            : evaluator.emitter.element(*dtype);
   const Value &value = call[0].value;
   if (value.number() || value.boolean())
     return evaluator.asTensor(value, element);

@@ -44,9 +44,9 @@ static Value evaluateTopK(Evaluator &evaluator, PrimitiveCall &call) {
   Emitter &emitter = evaluator.emitter;
   Axes axes = x->axes;
   axes.back() = Axis{*k};
-  auto op = emitter.create<nap::TopKOp>(
-      emitter.typeOf(sizesOf(axes), x->element()),
-      emitter.typeOf(sizesOf(axes), emitter.builder.getI32Type()), x->value);
+  auto op = emitter.create<nap::TopKOp>(emitter.typeOf(sizesOf(axes), x->element()),
+                                        emitter.typeOf(sizesOf(axes), emitter.builder.getI32Type()),
+                                        x->value);
   return std::vector<Value>{Tensor{op.getValues(), axes}, Tensor{op.getIds(), axes}};
 }
 
@@ -58,9 +58,8 @@ static Value evaluateCumsum(Evaluator &evaluator, PrimitiveCall &call) {
   if (!axis)
     return {};
   Emitter &emitter = evaluator.emitter;
-  auto op = emitter.create<nap::CumsumOp>(x->value.getType(), x->value,
-                                          emitter.builder.getI64IntegerAttr(*axis),
-                                          mlir::UnitAttr());
+  auto op = emitter.create<nap::CumsumOp>(
+      x->value.getType(), x->value, emitter.builder.getI64IntegerAttr(*axis), mlir::UnitAttr());
   return Tensor{op.getResult(), x->axes};
 }
 

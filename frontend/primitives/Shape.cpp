@@ -114,7 +114,8 @@ static Value evaluatePad(Evaluator &evaluator, PrimitiveCall &call) {
   Number value = Number::ofWhole(0);
   if (call.has(2)) {
     if (!call[2].value.number()) {
-      evaluator.report<Error::NumberExpected>(call[2].range, "the value around", describe(call[2].value));
+      evaluator.report<Error::NumberExpected>(call[2].range, "the value around",
+                                              describe(call[2].value));
       return {};
     }
     value = *call[2].value.number();
@@ -188,10 +189,10 @@ static Value evaluateWindow(Evaluator &evaluator, PrimitiveCall &call) {
     return {};
   Emitter &emitter = evaluator.emitter;
   mlir::Builder &builder = emitter.builder;
-  auto op = emitter.create<nap::WindowOp>(
-      emitter.typeOf(sizesOf(axes), tensor->element()), tensor->value,
-      builder.getDenseI64ArrayAttr(*sizes), builder.getDenseI64ArrayAttr(*stride),
-      builder.getDenseI64ArrayAttr(*dilation));
+  auto op = emitter.create<nap::WindowOp>(emitter.typeOf(sizesOf(axes), tensor->element()),
+                                          tensor->value, builder.getDenseI64ArrayAttr(*sizes),
+                                          builder.getDenseI64ArrayAttr(*stride),
+                                          builder.getDenseI64ArrayAttr(*dilation));
   return Tensor{op.getResult(), axes};
 }
 

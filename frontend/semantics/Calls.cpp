@@ -140,8 +140,8 @@ Value Evaluator::callFunction(const Callable &callee, std::vector<Argument> &arg
   return value;
 }
 
-bool Evaluator::bindArguments(Frame &next, const Callable &callee,
-                              std::vector<Argument> &arguments, Range head) {
+bool Evaluator::bindArguments(Frame &next, const Callable &callee, std::vector<Argument> &arguments,
+                              Range head) {
   const ast::Function &function = *callee.function;
   const std::vector<ast::Param> &params = function.params;
   Range name = function.name.range;
@@ -187,8 +187,7 @@ bool Evaluator::bindArguments(Frame &next, const Callable &callee,
   for (size_t slot = 0; slot < params.size(); ++slot) {
     if (!slots[slot] || params[slot].type)
       continue;
-    Variable &variable =
-        bind(params[slot].name.text, slots[slot]->value, params[slot].name.range);
+    Variable &variable = bind(params[slot].name.text, slots[slot]->value, params[slot].name.range);
     // A number that -D set is remembered under its first name.
     const auto *path = llvm::dyn_cast_or_null<ast::PathExpr>(slots[slot]->expr);
     if (!path || !path->path.isName())

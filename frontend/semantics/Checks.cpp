@@ -101,8 +101,7 @@ void Evaluator::limitIds(mlir::Value ids, int64_t limit) {
   Declaration *declaration = emitter.body->declarationOf(ids);
   if (!declaration || declaration->role != nap::Role::input)
     return;
-  declaration->idLimit =
-      declaration->idLimit ? std::min(declaration->idLimit, limit) : limit;
+  declaration->idLimit = declaration->idLimit ? std::min(declaration->idLimit, limit) : limit;
 }
 
 } // namespace napkin

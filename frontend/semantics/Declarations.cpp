@@ -19,13 +19,13 @@ Declaration &Evaluator::declare(nap::Role role, std::string name, mlir::RankedTe
   if (auto known = byName.find(name); known != byName.end())
     return *known->second;
   unsigned order = declarations.size();
-  Declaration &declaration = declarations.emplace_back(Declaration{role, name, order, type, std::move(axes), where, userPlace(where)});
+  Declaration &declaration = declarations.emplace_back(
+      Declaration{role, name, order, type, std::move(axes), where, userPlace(where)});
   byName[declaration.name] = &declaration;
   return declaration;
 }
 
-Declaration &Evaluator::scalar(const std::string &name, std::optional<double> value,
-                               Range where) {
+Declaration &Evaluator::scalar(const std::string &name, std::optional<double> value, Range where) {
   Declaration &declaration =
       declare(nap::Role::scalar, name, emitter.typeOf({}, emitter.floatType), {}, where);
   if (value)
@@ -76,8 +76,7 @@ static std::string whenText(const Frame &frame) {
 }
 
 void Evaluator::reportDeclaredAgain(const std::string &name, const ReadingEntry &entry, Range at) {
-  std::string_view kind =
-      entry.declaration->role == nap::Role::buffer ? "buffer" : "parameter";
+  std::string_view kind = entry.declaration->role == nap::Role::buffer ? "buffer" : "parameter";
   const Frame *repeated = nullptr;
   for (const Frame *outer = frame; outer; outer = outer->caller)
     if (outer->isRepeated && !outer->call.source->isPrelude())
@@ -90,17 +89,17 @@ void Evaluator::reportDeclaredAgain(const std::string &name, const ReadingEntry 
   const Frame &caller = *repeated->caller;
   std::string_view callee = repeated->head.text();
   callee = callee.substr(0, callee.find('@'));
-  std::string path = caller.loops.empty() ? "PATH"
-                                          : fmt::format("h.{{{}}}", caller.loops.back().first);
+  std::string path =
+      caller.loops.empty() ? "PATH" : fmt::format("h.{{{}}}", caller.loops.back().first);
   report<Error::DeclaredAgain>(repeated->head, kind, name, whenText(caller), callee, path);
 }
 
 bool Evaluator::mayDeclare(std::string_view name, nap::Role role, Range at) {
   // Functions of the compiled program, and what the runtime sets.
   static constexpr std::string_view taken[] = {
-      "counts", "evaluate",   "evaluate_counts", "forward", "init",  "micro_first", "micro_next",
-      "code",   "micro_step", "predict",         "prepare", "rng",   "step",        "steps",
-      "update", "train_step", "ema"};
+      "counts",     "evaluate", "evaluate_counts", "forward",    "init",    "micro_first",
+      "micro_next", "code",     "micro_step",      "predict",    "prepare", "rng",
+      "step",       "steps",    "update",          "train_step", "ema"};
   auto known = byName.find(name);
   bool isOther = known != byName.end() && known->second->role != role;
   if (!isOther && std::find(std::begin(taken), std::end(taken), name) == std::end(taken))
@@ -323,8 +322,7 @@ void Evaluator::execLoad(const ast::LoadStmt &statement) {
       {builder.getStringAttr("ours"), builder.getStringAttr(*ours.string())},
       {builder.getStringAttr("theirs"), builder.getArrayAttr(sources)}};
   if (statement.pattern)
-    fields.push_back(
-        {builder.getStringAttr("pattern"), builder.getStringAttr(*pattern.string())});
+    fields.push_back({builder.getStringAttr("pattern"), builder.getStringAttr(*pattern.string())});
   if (!sizes.empty())
     fields.push_back({builder.getStringAttr("sizes"), builder.getDictionaryAttr(sizes)});
   loads.push_back(builder.getDictionaryAttr(fields));
@@ -348,10 +346,9 @@ std::optional<Value> Evaluator::callWithShape(const ast::Expr &expr,
     callee = library.find(*frame->file, name);
   if (!callee)
     return std::nullopt;
-  bool takesShape = callee->primitive
-                        ? callee->primitive->params[0].name == "shape"
-                        : !callee->function->params.empty() &&
-                              callee->function->params[0].name.text == "shape";
+  bool takesShape = callee->primitive ? callee->primitive->params[0].name == "shape"
+                                      : !callee->function->params.empty() &&
+                                            callee->function->params[0].name.text == "shape";
   if (!takesShape)
     return std::nullopt;
   std::vector<Value> shape;

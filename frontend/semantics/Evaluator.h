@@ -22,12 +22,12 @@ namespace napkin {
 /// What a name is bound to.
 struct Variable {
   Value value;
-  Range where = {};                     ///< where it was bound
-  std::string setBy = {};               ///< "-D heads=10"
-  std::string boundBy = {};             ///< of a size that a signature bound: the parameter
-  Range boundAt = {};                   ///< and the argument
-  AxisBinding *axis = nullptr;          ///< made when a type writes the name
-  Declaration *declaration = nullptr;   ///< of a parameter, a buffer, a state or a scalar
+  Range where = {};                   ///< where it was bound
+  std::string setBy = {};             ///< "-D heads=10"
+  std::string boundBy = {};           ///< of a size that a signature bound: the parameter
+  Range boundAt = {};                 ///< and the argument
+  AxisBinding *axis = nullptr;        ///< made when a type writes the name
+  Declaration *declaration = nullptr; ///< of a parameter, a buffer, a state or a scalar
 };
 
 /// A call that is being expanded.
@@ -35,11 +35,11 @@ struct Frame {
   const ast::Function *function = nullptr;
   const LibraryFile *file = nullptr;
   Frame *caller = nullptr;
-  unsigned number = 0;   ///< of this call, from 1
+  unsigned number = 0; ///< of this call, from 1
   unsigned depth = 0;
-  Range call;            ///< in the caller's file
-  Range head;            ///< `linear@fc` of it
-  std::string instance;  ///< "h.0.attn"
+  Range call;              ///< in the caller's file
+  Range head;              ///< `linear@fc` of it
+  std::string instance;    ///< "h.0.attn"
   bool isRepeated = false; ///< its instance was made before
   bool ownsLayers = false; ///< a layer may be called here
   std::map<std::string, Variable, std::less<>> variables;
@@ -61,8 +61,8 @@ struct Argument {
 /// The call of a primitive with its arguments in their places.
 struct PrimitiveCall {
   const Primitive &primitive;
-  Range range;  ///< of the call
-  Range head;   ///< of the word
+  Range range;                         ///< of the call
+  Range head;                          ///< of the word
   std::vector<const Argument *> slots; ///< one a parameter; null: left out
   std::vector<const Argument *> sizes; ///< named sizes of a pattern, or einsum's operands
 
@@ -73,7 +73,7 @@ struct PrimitiveCall {
 /// What a name of a declared tensor is in one reading.
 struct ReadingEntry {
   Declaration *declaration = nullptr;
-  Value current;         ///< of a buffer: its newest version
+  Value current; ///< of a buffer: its newest version
   Range userPlace;
   std::string shareRoot; ///< the outermost call marked `share` around it
 };
@@ -225,9 +225,9 @@ private:
   //--- types
   /// What a type is matched against, for sentences.
   struct Matched {
-    std::string what;       ///< "'x'", "the result"
-    Range at;               ///< the argument, or what is returned
-    Range where;            ///< the name that takes it
+    std::string what; ///< "'x'", "the result"
+    Range at;         ///< the argument, or what is returned
+    Range where;      ///< the name that takes it
     const ast::Function *signature = nullptr;
     const ast::Param *param = nullptr;
   };
@@ -297,9 +297,7 @@ public:
   /// Notes that an input's elements index a table of so many rows.
   void noteIdLimit(mlir::Value ids, int64_t limit) { limitIds(ids, limit); }
   /// Notes an average, whose count is checked when the reading ends.
-  void noteAverage(mlir::Value count, Range at) {
-    averageCounts.push_back({count, userPlace(at)});
-  }
+  void noteAverage(mlir::Value count, Range at) { averageCounts.push_back({count, userPlace(at)}); }
 
 private:
   Library &library;

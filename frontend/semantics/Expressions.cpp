@@ -194,8 +194,7 @@ Value Evaluator::readVariable(Variable &variable, Range at) {
   bool isInit = emitter.body == &init, isRecipe = emitter.body == &update;
   if (Declaration *declaration = variable.declaration) {
     bool isScalar = declaration->role == nap::Role::scalar;
-    bool isOwn = declaration->role == nap::Role::state ||
-                 (isRecipe && declaration == optimized);
+    bool isOwn = declaration->role == nap::Role::state || (isRecipe && declaration == optimized);
     if (isInit) {
       report<Error::InitReads>(at, declaration->name);
       return {};
@@ -400,8 +399,7 @@ Value Evaluator::evalLogical(const ast::BinaryExpr &expr) {
   Value right = eval(*expr.rhs);
   if (right.isPoison())
     return {};
-  return logical(word, left, right,
-                 {word, true, expr.opRange, expr.lhs->range, expr.rhs->range});
+  return logical(word, left, right, {word, true, expr.opRange, expr.lhs->range, expr.rhs->range});
 }
 
 Value Evaluator::evalComparison(const ast::BinaryExpr &expr, const Value &a, const Value &b) {
@@ -456,8 +454,7 @@ Value Evaluator::evalBinary(const ast::BinaryExpr &expr) {
     joined.insert(joined.end(), b.list()->begin(), b.list()->end());
     return joined;
   }
-  return arithmetic(op, a, b,
-                    {spelling(op), true, expr.opRange, expr.lhs->range, expr.rhs->range});
+  return arithmetic(op, a, b, {spelling(op), true, expr.opRange, expr.lhs->range, expr.rhs->range});
 }
 
 std::optional<bool> Evaluator::evalCondition(const ast::Expr &expr, std::string_view word) {

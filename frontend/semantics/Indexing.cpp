@@ -157,8 +157,7 @@ Value Evaluator::indexTensor(const Tensor &tensor, const ast::IndexExpr &expr) {
       if (!slice && !isBeyond)
         return {};
       if (slice && !isBeyond && slice->count == 0) {
-        noteNames(report<Error::EmptySlice>(index.range, text, axis, own.size),
-                  index.stop.get());
+        noteNames(report<Error::EmptySlice>(index.range, text, axis, own.size), index.stop.get());
         return {};
       }
       if (slice) {
@@ -174,8 +173,8 @@ Value Evaluator::indexTensor(const Tensor &tensor, const ast::IndexExpr &expr) {
       return {};
     }
     if (isBeyond) {
-      Diagnostic &error = report<Error::BeyondAxis>(index.range, text, axis,
-                                                    baseText(*expr.base), sizeText(own));
+      Diagnostic &error =
+          report<Error::BeyondAxis>(index.range, text, axis, baseText(*expr.base), sizeText(own));
       for (const ast::ExprPtr *part : {&index.item, &index.start, &index.stop, &index.step})
         noteNames(error, part->get());
       return {};

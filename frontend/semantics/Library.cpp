@@ -36,8 +36,7 @@ void Library::bringIn(LibraryFile &file) {
       continue;
     for (const ast::Name &name : use.names) {
       auto found = other->own.find(name.text);
-      if (found == other->own.end() ||
-          found->second->function->kind == ast::FunctionKind::Model) {
+      if (found == other->own.end() || found->second->function->kind == ast::FunctionKind::Model) {
         std::vector<std::string_view> candidates;
         for (const auto &[candidate, callable] : other->own)
           candidates.push_back(candidate);

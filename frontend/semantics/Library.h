@@ -30,7 +30,8 @@ public:
 
   /// Reads a file and all that it uses, and the prelude. Null when it cannot be read.
   const LibraryFile *load(const std::string &path);
-  /// A function as a file sees it: its own, what it uses, the prelude's, the primitives. Null: none.
+  /// A function as a file sees it: its own, what it uses, the prelude's, the primitives. Null:
+  /// none.
   const Callable *find(const LibraryFile &file, std::string_view name) const;
   /// Every name that `find` would find, sorted.
   std::vector<std::string_view> names(const LibraryFile &file) const;

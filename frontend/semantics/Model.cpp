@@ -128,8 +128,8 @@ void Evaluator::choosePolicy() {
   if (!expr)
     return;
   std::string text(expr->range.text());
-  static constexpr std::string_view others[] = {"tf32",       "mixed(bf16)", "mixed(f16)",
-                                                "mixed(f8)",  "pure(bf16)"};
+  static constexpr std::string_view others[] = {"tf32", "mixed(bf16)", "mixed(f16)", "mixed(f8)",
+                                                "pure(bf16)"};
   if (std::find(std::begin(others), std::end(others), text) != std::end(others)) {
     report<Error::PrecisionNotAvailable>(expr->range, text);
     return;
@@ -173,8 +173,8 @@ void Evaluator::bindHyperParameters() {
       variable.setBy = define->second.first;
     if (isRunTime && value.number() &&
         mayDeclare(param.name.text, nap::Role::scalar, param.name.range)) {
-      variable.declaration = &scalar(std::string(param.name.text), value.number()->asReal(),
-                                     param.name.range);
+      variable.declaration =
+          &scalar(std::string(param.name.text), value.number()->asReal(), param.name.range);
       variable.declaration->isSettable = true;
     } else if (reading->isTraining && !value.isPoison()) {
       fixed.push_back(fmt::format("{}={}", param.name.text, textOf(value)));
@@ -232,8 +232,7 @@ void Evaluator::finishTraining() {
     const Tensor *tensor = entry.current.tensor();
     if (entry.declaration->role != nap::Role::buffer || !tensor)
       continue;
-    mlir::Value stored =
-        emitter.cast(tensor->value, entry.declaration->type.getElementType());
+    mlir::Value stored = emitter.cast(tensor->value, entry.declaration->type.getElementType());
     forward.results.push_back({stored, entry.declaration, {}});
   }
 }

@@ -40,11 +40,10 @@ Value Evaluator::callOptimizer(Frame &next, const Callable &callee) {
     return {};
   }
   for (const auto &[order, variable] : changed)
-    update.results.push_back(
-        {emitter.cast(variable->value.tensor()->value,
-                      variable->declaration->type.getElementType()),
-         variable->declaration,
-         {}});
+    update.results.push_back({emitter.cast(variable->value.tensor()->value,
+                                           variable->declaration->type.getElementType()),
+                              variable->declaration,
+                              {}});
   return UpdateValue{};
 }
 
@@ -88,12 +87,10 @@ void Evaluator::updateParameter(Declaration &parameter, const ast::Expr *optimiz
       mlir::Value one = emitter.constant(Number::ofWhole(1), emitter.floatType);
       mlir::Value kept = emitter.broadcast(rate->value, sizes);
       mlir::Value taken = emitter.broadcast(emitter.binary("sub", one, rate->value), sizes);
-      mlir::Value newest =
-          emitter.cast(update.results[firstResult].value, emitter.floatType);
+      mlir::Value newest = emitter.cast(update.results[firstResult].value, emitter.floatType);
       mlir::Value next = emitter.binary("add", emitter.binary("mul", kept, read(average)),
                                         emitter.binary("mul", taken, newest));
-      update.results.push_back(
-          {emitter.cast(next, parameter.type.getElementType()), &average, {}});
+      update.results.push_back({emitter.cast(next, parameter.type.getElementType()), &average, {}});
     }
   }
   frame->variables.erase("name");

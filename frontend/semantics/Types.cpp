@@ -39,8 +39,7 @@ const AxisBinding *Evaluator::bindingOf(const ast::Size &size, const Axis *outer
     variable.axis = &bindings.emplace_back(
         AxisBinding{std::string(size.range.text()), frame->number, nullptr, {}});
   // Outside the call the axis is called what the first axis that came in was called.
-  if (!variable.axis->outer && outer && outer->binding &&
-      outer->binding->frame != frame->number) {
+  if (!variable.axis->outer && outer && outer->binding && outer->binding->frame != frame->number) {
     variable.axis->outer = outer->binding;
     variable.axis->outerWhere = outer->where;
   }
@@ -78,8 +77,8 @@ std::optional<Axes> Evaluator::evalShape(const ast::Type &type, Range where) {
   return isGood ? std::optional(axes) : std::nullopt;
 }
 
-void Evaluator::reportSize(const Axis &axis, unsigned place, const ast::Size &size,
-                           int64_t wanted, const Matched &matched) {
+void Evaluator::reportSize(const Axis &axis, unsigned place, const ast::Size &size, int64_t wanted,
+                           const Matched &matched) {
   auto found = size.isName() ? frame->variables.find(size.range.text()) : frame->variables.end();
   bool isBound = found != frame->variables.end() && !found->second.boundBy.empty();
   Range outside = matched.at;
@@ -92,8 +91,8 @@ void Evaluator::reportSize(const Axis &axis, unsigned place, const ast::Size &si
               signatureText(*matched.signature, matched.param));
     return;
   }
-  Diagnostic &error = report<Error::TypeSize>(outside, place, matched.what, axis.size,
-                                              size.range.text(), wanted);
+  Diagnostic &error =
+      report<Error::TypeSize>(outside, place, matched.what, axis.size, size.range.text(), wanted);
   if (matched.param)
     error.note(matched.signature->name.range, "{}",
                signatureText(*matched.signature, matched.param));
@@ -133,8 +132,8 @@ Value Evaluator::matchType(const ast::Type &type, const Value &value, const Matc
   }
   size_t single = type.sizes.size() - ellipses;
   if (tensor->rank() < single || (!ellipses && tensor->rank() > single)) {
-    Diagnostic &error = report<Error::WrongRank>(matched.at, matched.what, textOf(tensor->axes),
-                                                 type.range.text());
+    Diagnostic &error =
+        report<Error::WrongRank>(matched.at, matched.what, textOf(tensor->axes), type.range.text());
     if (matched.param)
       error.note(matched.signature->name.range, "{}",
                  signatureText(*matched.signature, matched.param));

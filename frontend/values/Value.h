@@ -83,7 +83,8 @@ public:
   Value(DType dtype) : data(dtype) {}
   Value(const Callable *callable) : data(callable) {}
   Value(Tensor tensor) : data(std::move(tensor)) {}
-  Value(std::vector<Value> list) : data(std::make_shared<const std::vector<Value>>(std::move(list))) {}
+  Value(std::vector<Value> list)
+      : data(std::make_shared<const std::vector<Value>>(std::move(list))) {}
   static Value whole(int64_t value) { return Number::ofWhole(value); }
 
   bool isPoison() const { return std::holds_alternative<Poison>(data); }

@@ -1,6 +1,7 @@
 // Prints the module that the frontend makes of a model file, or its errors.
 //
-// emit-graph FILE [-D name=expr] [--kinds] [--summary] [--locations] [--micro-batch N] [--ENTRY expr]
+// emit-graph FILE [-D name=expr] [--kinds] [--summary] [--locations] [--micro-batch N]
+// [--ENTRY expr]
 #include "frontend/Frontend.h"
 #include "ir/Ops.h"
 
