@@ -201,6 +201,8 @@ LogicalResult ProgramBuilder::addDeclarations() {
     tensor.settable = declare->hasAttr("nap.settable");
     if (auto limit = declare->getAttrOfType<IntegerAttr>("nap.id_limit"))
       tensor.idLimit = limit.getInt();
+    if (auto ignored = declare->getAttrOfType<IntegerAttr>("nap.id_ignored"))
+      tensor.idIgnored = ignored.getInt();
     declared[declare.getSymName()] = program.tensors.size();
     program.tensors.push_back(std::move(tensor));
   }

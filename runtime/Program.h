@@ -74,6 +74,7 @@ struct TensorInfo {
   double value = 0;            ///< for scalars: the value unless `-D` sets another
   bool settable = false;       ///< for scalars: a hyper-parameter, which `-D` may set
   int64_t idLimit = 0;         ///< for integer inputs that index a table: ids are in [0, idLimit); 0: unknown
+  std::optional<int64_t> idIgnored; ///< with `idLimit`: one more value that the model leaves out, -100
 };
 
 /// Code that is called by launches.

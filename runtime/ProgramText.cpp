@@ -40,6 +40,8 @@ static std::string printTensor(const TensorInfo &tensor) {
                        tensor.settable);
   if (tensor.idLimit != 0)
     out += fmt::format(R"(, "id_limit": {})", tensor.idLimit);
+  if (tensor.idIgnored)
+    out += fmt::format(R"(, "id_ignored": {})", *tensor.idIgnored);
   if (!tensor.where.empty())
     out += fmt::format(R"(, "where": {})", quoteJson(tensor.where));
   return out + "}";
@@ -224,6 +226,8 @@ static TensorInfo readTensor(Reader &reader, const Json &object) {
   reader.read(object, "value", tensor.value, false);
   reader.read(object, "settable", tensor.settable, false);
   reader.read(object, "id_limit", tensor.idLimit, false);
+  if (object.find("id_ignored"))
+    reader.read(object, "id_ignored", tensor.idIgnored.emplace());
   reader.read(object, "where", tensor.where, false);
   return tensor;
 }

@@ -31,6 +31,7 @@ struct Declaration {
   const Declaration *of = nullptr;  ///< of a state
   std::optional<double> value = {}; ///< of a scalar
   int64_t idLimit = 0;              ///< of an integer input that indexes a table
+  std::optional<int64_t> idIgnored = {}; ///< the other value that it may hold, which never indexes
   mlir::Value initial = {};         ///< its value in @init
   bool isUsed = false;              ///< a function reads or writes it
   bool isSettable = false;          ///< of a scalar: `-D` may set it when the program runs

@@ -322,7 +322,8 @@ Value Evaluator::callPrimitive(const Callable &callee, std::vector<Argument> &ar
     if (argument.name) {
       for (slot = 0; slot < count && primitive.params[slot].name != argument.name->text;)
         ++slot;
-      if (slot == count && primitive.takesSizes) {
+      // An axis of the pattern may have the name of a parameter that is there by place.
+      if (primitive.takesSizes && (slot == count || bound.slots[slot])) {
         bound.sizes.push_back(&argument);
         continue;
       }

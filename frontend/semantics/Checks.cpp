@@ -91,16 +91,56 @@ void Evaluator::checkReach() {
       diagnostics.report<Error::DoesNotReach>(declaration.userPlace, declaration.name);
 }
 
+/// The number that a tensor consists of, if it is a whole number known when compiling.
+static std::optional<int64_t> wholeConstant(mlir::Value value) {
+  while (auto broadcast = value.getDefiningOp<nap::BroadcastOp>())
+    value = broadcast->getOperand(0);
+  auto constant = value.getDefiningOp<nap::ConstantOp>();
+  auto elements = constant ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue()) : nullptr;
+  if (!elements || !elements.isSplat())
+    return std::nullopt;
+  return elements.getSplatValue<llvm::APInt>().getSExtValue();
+}
+
+/// What `where(ids != ignored, ids, other)` chooses from and leaves out, or the same with `==`.
+static std::optional<std::pair<mlir::Value, int64_t>> withoutIgnored(nap::SelectOp select) {
+  auto compare = select.getCondition().getDefiningOp<nap::CompareOp>();
+  if (!compare)
+    return std::nullopt;
+  mlir::Value ids;
+  if (compare.getPredicate() == nap::ComparePredicate::ne)
+    ids = select.getOnTrue();
+  else if (compare.getPredicate() == nap::ComparePredicate::eq)
+    ids = select.getOnFalse();
+  for (auto [compared, constant] : {std::pair(compare.getLhs(), compare.getRhs()),
+                                    std::pair(compare.getRhs(), compare.getLhs())})
+    if (std::optional<int64_t> ignored = wholeConstant(constant); ignored && compared == ids)
+      return std::pair(ids, *ignored);
+  return std::nullopt;
+}
+
 void Evaluator::limitIds(mlir::Value ids, int64_t limit) {
-  // Through views, back to an input. Not through a choice, which may replace what is out of range.
+  std::optional<int64_t> ignored;
+  // Back to an input, through what keeps all of its elements: a slice says nothing of the others.
   while (mlir::Operation *op = ids.getDefiningOp()) {
-    if (!llvm::isa<nap::ReshapeOp, nap::PermuteOp, nap::BroadcastOp, nap::CastOp>(op))
+    if (auto select = llvm::dyn_cast<nap::SelectOp>(op)) {
+      auto chosen = withoutIgnored(select);
+      if (!chosen || ignored)
+        return;
+      ids = chosen->first;
+      ignored = chosen->second;
+    } else if (llvm::isa<nap::ReshapeOp, nap::PermuteOp, nap::BroadcastOp, nap::CastOp>(op)) {
+      ids = op->getOperand(0);
+    } else {
       return;
-    ids = op->getOperand(0);
+    }
   }
   Declaration *declaration = emitter.body->declarationOf(ids);
   if (!declaration || declaration->role != nap::Role::input)
     return;
+  if (declaration->idLimit && declaration->idIgnored != ignored)
+    ignored = std::nullopt;
+  declaration->idIgnored = ignored;
   declaration->idLimit = declaration->idLimit ? std::min(declaration->idLimit, limit) : limit;
 }
 

@@ -111,6 +111,8 @@ static void writeDeclaration(mlir::OpBuilder &builder, const Declaration &declar
                                    mlir::TypeAttr::get(declaration.type), axes);
   if (declaration.idLimit > 0)
     op->setAttr("nap.id_limit", builder.getI64IntegerAttr(declaration.idLimit));
+  if (declaration.idIgnored)
+    op->setAttr("nap.id_ignored", builder.getI64IntegerAttr(*declaration.idIgnored));
   if (declaration.isSettable)
     op->setAttr("nap.settable", builder.getUnitAttr());
 }

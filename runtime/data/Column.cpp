@@ -42,9 +42,13 @@ Failure Column::gather(const Session &session, int64_t sample, uint32_t, int64_t
   if (tensor.idLimit > 0 && !isFloat(tensor.dtype))
     for (int64_t i = 0; i < sampleElements; ++i) {
       double id = loadElement(tensor.dtype, out, i);
+      if (tensor.idIgnored && id == static_cast<double>(*tensor.idIgnored))
+        continue;
       if (id < 0 || id >= static_cast<double>(tensor.idLimit))
         return valueError(sample * sampleElements + i,
-                          fmt::format("is {} and ids are 0 to {}", id, tensor.idLimit - 1));
+                          fmt::format("is {} and ids are 0 to {}{}", id, tensor.idLimit - 1,
+                                      tensor.idIgnored ? fmt::format(", or {}", *tensor.idIgnored)
+                                                       : ""));
     }
   return std::nullopt;
 }

@@ -189,7 +189,7 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
     return dataset;
   }
   if (inputs.empty())
-    return Error{"this model has no inputs, so it needs no data; leave --data out",
+    return Error{"this model reads no inputs, so it needs no data; leave --data out",
                  ExitStatus::wrongUsage};
   if (options.files.empty())
     return Error{fmt::format("no data: give --data FILE for {}", quotedNames(program, inputs)),
