@@ -27,6 +27,9 @@ void useIeeeArithmetic() {
 #endif
 }
 
+/// The bit of `WorkerPool::gate` above its count.
+static constexpr uint32_t gateOpen = 1u << 31;
+
 /// Lets the other thread of a core go ahead while this one waits.
 static void pause() {
 #if defined(__x86_64__)
@@ -73,12 +76,22 @@ void WorkerPool::run(KernelFunction function, std::byte *const *pointers, int64_
   // Eight ranges a worker even out unequal speeds and still let a kernel reuse what it packs.
   grain = std::max<int64_t>(1, taskCount / (8 * static_cast<int64_t>(count)));
   next.store(0, std::memory_order_relaxed);
-  busy.store(static_cast<uint32_t>(count - 1), std::memory_order_relaxed);
+  gate.store(gateOpen, std::memory_order_release);
   generation.fetch_add(1, std::memory_order_release);
   generation.notify_all();
   work(0);
-  for (uint32_t left = busy.load(std::memory_order_acquire); left != 0;)
-    left = waitWhile(busy, left);
+  uint32_t inside = gate.fetch_and(~gateOpen, std::memory_order_acq_rel) & ~gateOpen;
+  while (inside != 0)
+    inside = waitWhile(gate, inside);
+}
+
+bool WorkerPool::enter() {
+  uint32_t now = gate.load(std::memory_order_relaxed);
+  while (now & gateOpen)
+    if (gate.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel,
+                                   std::memory_order_relaxed))
+      return true;
+  return false;
 }
 
 void WorkerPool::serve(int worker) {
@@ -87,9 +100,11 @@ void WorkerPool::serve(int worker) {
     seen = waitWhile(generation, seen);
     if (stopping)
       return;
+    if (!enter())
+      continue;
     work(worker);
-    if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      busy.notify_one();
+    if (gate.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      gate.notify_one();
   }
 }
 

@@ -19,8 +19,9 @@ int usableProcessors();
 void useIeeeArithmetic();
 
 /// A fixed number of workers, of which the calling thread is number 0. Runs one launch at a time;
-/// which worker does which tasks is open, so a task's result may not depend on it. Nothing is
-/// allocated after construction.
+/// which worker does which tasks is open, so a task's result may not depend on it. A worker that
+/// wakes up late is not waited for: on a busy machine the others do its part. Nothing is allocated
+/// after construction.
 class WorkerPool {
 public:
   /// Starts `workers` - 1 threads; `arena` gives each worker its scratch and outlives the pool.
@@ -37,12 +38,14 @@ public:
 private:
   void serve(int worker);
   void work(int worker);
+  /// Joins the launch in flight; false where there is none any more.
+  bool enter();
 
   const int count;
   const Arena &arena;
   std::vector<std::thread> threads;
 
-  // The launch in flight. Written before `generation` is raised, read after.
+  // The launch in flight. Written while the gate is shut and empty, read by who passed it.
   KernelFunction kernel = nullptr;
   std::byte *const *operands = nullptr;
   int64_t tasks = 0;
@@ -51,7 +54,8 @@ private:
 
   alignas(64) std::atomic<int64_t> next{0};
   alignas(64) std::atomic<uint32_t> generation{0};
-  alignas(64) std::atomic<uint32_t> busy{0};
+  /// `gateOpen` while a launch takes workers, plus the number of threads that are inside.
+  alignas(64) std::atomic<uint32_t> gate{0};
 };
 
 } // namespace napkin::runtime
