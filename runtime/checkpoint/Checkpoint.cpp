@@ -105,6 +105,20 @@ static std::vector<std::string> checkpointsIn(const std::string &folder) {
   return found;
 }
 
+Failure prepareCheckpoints(const std::string &folder, int64_t lastStep) {
+  if (Failure failure = makeFolders(folder))
+    return failure;
+  if (access(folder.c_str(), W_OK) != 0)
+    return Error{fmt::format("{}: cannot be written", folder), ExitStatus::machineFailure};
+  std::vector<std::string> all = checkpointsIn(folder);
+  std::string last = fmt::format("{}{:08}", stepPrefix, lastStep);
+  if (all.empty() || std::pair(all.back().size(), all.back()) <= std::pair(last.size(), last))
+    return std::nullopt;
+  return Error{fmt::format("{}: holds {}, which is later than step {} where this run ends; save into "
+                           "another folder, or go on from there with --resume and more --steps",
+                           folder, all.back(), lastStep)};
+}
+
 Result<std::string> saveCheckpoint(const Session &session, const std::string &folder,
                                    const TrainerState &state, int64_t keep) {
   if (Failure failure = makeFolders(folder))
@@ -135,7 +149,9 @@ Result<std::string> saveCheckpoint(const Session &session, const std::string &fo
     if (Failure failure = removeFolder(replaced))
       return *failure;
   std::vector<std::string> all = checkpointsIn(folder);
-  for (size_t i = 0; keep > 0 && i + static_cast<size_t>(keep) < all.size(); ++i)
+  // This run's own is never the one to go, whatever another left in the folder.
+  std::erase(all, final.substr(folder.size() + 1));
+  for (size_t i = 0; keep > 0 && i + static_cast<size_t>(keep) - 1 < all.size(); ++i)
     if (Failure failure = removeFolder(folder + "/" + all[i]))
       return *failure;
   return final;

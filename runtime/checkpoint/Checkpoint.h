@@ -18,9 +18,13 @@ struct TrainerState {
   std::vector<std::pair<std::string, double>> scalars;
 };
 
+/// Makes the folder of checkpoints, so that one that cannot be is known before the first step. Fails
+/// if it holds a later step than `lastStep`: that would be taken for this run's newest.
+Failure prepareCheckpoints(const std::string &folder, int64_t lastStep);
+
 /// Writes DIR/step-00001000/ with `model.safetensors` (parameters, buffers), `optimizer.safetensors`
 /// (states) and `trainer.json`: to a temporary folder, flushed, then renamed. Afterwards removes all
-/// but the `keep` newest (0: keeps all). Returns the folder.
+/// but itself and the newest, `keep` in all (0: keeps all). Returns the folder.
 Result<std::string> saveCheckpoint(const Session &session, const std::string &folder,
                                    const TrainerState &state, int64_t keep);
 

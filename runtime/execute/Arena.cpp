@@ -2,23 +2,64 @@
 
 #include "runtime/execute/Arena.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
+#include <optional>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace napkin::runtime {
 
-Result<Arena> Arena::create(int64_t arenaBytes, int64_t scratchBytes, int workers) {
-  Arena arena;
-  arena.arenaBytes = arenaBytes;
-  arena.scratchBytes = scratchBytes;
+int64_t machineMemoryBytes() {
+  int64_t bytes = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  // The limit of a container; "max" where there is none.
+  for (const char *path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    FILE *file = std::fopen(path, "re");
+    if (!file)
+      continue;
+    int64_t limit = 0;
+    if (std::fscanf(file, "%" SCNd64, &limit) == 1 && limit > 0)
+      bytes = std::min(bytes, limit);
+    std::fclose(file);
+  }
+  return bytes;
+}
+
+/// Tensors and all scratch, bytes; nothing where that is no 64-bit number.
+static std::optional<int64_t> totalOf(int64_t arenaBytes, int64_t scratchBytes, int workers) {
   int64_t total = 0;
   if (__builtin_mul_overflow(scratchBytes, static_cast<int64_t>(workers), &total) ||
       __builtin_add_overflow(total, arenaBytes, &total))
-    return Error{fmt::format("{} workers with {} bytes of scratch each do not fit in memory",
-                             workers, scratchBytes),
-                 ExitStatus::machineFailure};
+    return std::nullopt;
+  return total;
+}
+
+Failure checkMemory(int64_t arenaBytes, int64_t scratchBytes, int workers) {
+  std::optional<int64_t> total = totalOf(arenaBytes, scratchBytes, workers);
+  int64_t most = machineMemoryBytes();
+  if (total && *total <= most)
+    return std::nullopt;
+  auto gibi = [](double bytes) { return bytes / (1 << 30); };
+  auto tensors = static_cast<double>(arenaBytes), scratch = static_cast<double>(scratchBytes);
+  return Error{fmt::format("{:.2f} GiB of memory are needed ({:.2f} for tensors, {:.2f} for each of {} "
+                           "workers) and this machine has {:.2f}; make the batch or the model smaller",
+                           gibi(tensors + scratch * workers), gibi(tensors), gibi(scratch), workers,
+                           gibi(static_cast<double>(most))),
+               ExitStatus::infeasibleBudget};
+}
+
+Result<Arena> Arena::create(int64_t arenaBytes, int64_t scratchBytes, int workers) {
+  if (Failure failure = checkMemory(arenaBytes, scratchBytes, workers))
+    return *failure;
+  int64_t total = *totalOf(arenaBytes, scratchBytes, workers);
+  Arena arena;
+  arena.arenaBytes = arenaBytes;
+  arena.scratchBytes = scratchBytes;
   if (total == 0)
     return arena;
   void *mapped = mmap(nullptr, static_cast<size_t>(total), PROT_READ | PROT_WRITE,

@@ -217,6 +217,14 @@ Failure renamePath(const std::string &from, const std::string &to) {
   return std::nullopt;
 }
 
+Failure checkFolderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (!path.empty() && access(folder.c_str(), W_OK) != 0)
+    return pathError(path, "cannot be written", ExitStatus::machineFailure);
+  return std::nullopt;
+}
+
 bool isFolder(const std::string &path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);

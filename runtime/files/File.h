@@ -74,6 +74,8 @@ Result<std::vector<std::string>> listFolder(const std::string &path);
 Failure removeFolder(const std::string &path);
 /// Renames atomically.
 Failure renamePath(const std::string &from, const std::string &to);
+/// An error if the folder of a file that is written later is missing or read-only; an empty path is none.
+Failure checkFolderOf(const std::string &path);
 /// True if `path` is a folder.
 bool isFolder(const std::string &path);
 /// True if `path` is a regular file.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 namespace napkin::runtime {
 
@@ -39,7 +40,10 @@ Failure writeExecutable(const std::string &path, const std::string &runtimeBinar
   constexpr int64_t runtimeLimit = 1 << 30;
   Result<std::string> binary = readWholeFile(runtimeBinaryPath, runtimeLimit);
   if (!binary)
-    return binary.error();
+    return Error{fmt::format("{}; an executable begins with a copy of it: it is built and installed "
+                             "beside napkin",
+                             binary.error().message),
+                 ExitStatus::machineFailure};
   // The shared object begins on a page of its own, as debuggers and file tools expect.
   constexpr size_t page = 4096;
   binary->resize((binary->size() + page - 1) / page * page);
@@ -48,17 +52,24 @@ Failure writeExecutable(const std::string &path, const std::string &runtimeBinar
   trailer.checksum = checksumOf(std::as_bytes(std::span(text)),
                                 checksumOf(sharedObject, checksumStart));
   std::string temporary = path + ".new";
-  Result<FileWriter> writer = FileWriter::create(temporary, true);
-  if (!writer)
-    return writer.error();
-  for (std::span<const std::byte> part :
-       {std::as_bytes(std::span(*binary)), sharedObject, std::as_bytes(std::span(text)),
-        std::as_bytes(std::span(&trailer, 1))})
-    if (Failure failure = writer->write(part))
+  auto written = [&]() -> Failure {
+    Result<FileWriter> writer = FileWriter::create(temporary, true);
+    if (!writer)
+      return writer.error();
+    for (std::span<const std::byte> part :
+         {std::as_bytes(std::span(*binary)), sharedObject, std::as_bytes(std::span(text)),
+          std::as_bytes(std::span(&trailer, 1))})
+      if (Failure failure = writer->write(part))
+        return failure;
+    if (Failure failure = writer->finish())
       return failure;
-  if (Failure failure = writer->finish())
-    return failure;
-  return renamePath(temporary, path);
+    return renamePath(temporary, path);
+  };
+  Failure failure = written();
+  // Half an executable is of no use, least of all on a full disk.
+  if (failure)
+    unlink(temporary.c_str());
+  return failure;
 }
 
 Result<std::unique_ptr<LoadedImage>> loadExecutable(const std::string &path) {

@@ -183,6 +183,12 @@ Failure Run::train() {
   Result<StepRunner> runner = StepRunner::create(session, *data, state.seed);
   if (!runner)
     return runner.error();
+  if (!options.save.empty())
+    if (Failure failure = prepareCheckpoints(options.save, state.steps))
+      return failure;
+  for (const std::string &later : {options.outputs, options.trace})
+    if (Failure failure = checkFolderOf(later))
+      return failure;
   std::optional<FileWriter> log;
   if (!options.log.empty()) {
     Result<FileWriter> opened = options.resume.empty() ? FileWriter::create(options.log)

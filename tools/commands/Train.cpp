@@ -1,4 +1,7 @@
 // napkin train: compiles a model in memory and trains it.
+#include "codegen/BuildProgram.h"
+#include "runtime/execute/Arena.h"
+#include "runtime/execute/WorkerPool.h"
 #include "runtime/train/Run.h"
 #include "tools/commands/Model.h"
 
@@ -31,6 +34,13 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   Model model;
   if ((status = model.read(*flags)) != ExitStatus::done || (status = model.plan()) != ExitStatus::done)
     return status;
+  // A model that does not fit is refused before the minutes that its code may take.
+  auto planned = buildProgram(model.module(), "cpu:" + cpuNameOf(model.target()));
+  if (failed(planned))
+    return ExitStatus::machineFailure;
+  int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
+  if (auto failure = rt::checkMemory(planned->arenaBytes, planned->scratchBytesPerWorker, threads))
+    return fail(*failure);
   CompiledProgram compiled;
   if ((status = model.compile(compiled)) != ExitStatus::done)
     return status;
