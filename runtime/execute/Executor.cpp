@@ -40,7 +40,8 @@ void Executor::run(int64_t function) {
   std::byte *const *next = operands[function].data();
   for (const Launch &launch : body.launches) {
     int64_t beganAt = observer ? nowNanoseconds() : 0;
-    if (isTiny(launch))
+    // Poisoned runs look for faults, so there even the tiniest launch is cut and shared.
+    if (!poison && isTiny(launch))
       loaded.kernels[launch.kernel](next, arena.scratch(0), 0, launch.tasks);
     else
       pool.run(loaded.kernels[launch.kernel], next, launch.tasks);

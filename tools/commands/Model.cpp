@@ -10,6 +10,9 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +59,8 @@ std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> argume
 }
 
 static constexpr FlagSpec kModelFlags[] = {
-    {"disable-pass", "NAME", "leave out a pass, such as nap-fuse; may repeat"},
+    {"disable-pass", "NAME", "leave out nap-simplify, nap-split-reductions or nap-fuse; may repeat"},
+    {"min-tasks", "N", "cut small kernels into N tasks too; for tests of several workers"},
 };
 
 std::span<const FlagSpec> nap::modelFlags() { return kModelFlags; }
@@ -108,6 +112,21 @@ static std::string hashGraph(ModuleOp module) {
   return llvm::toHex(llvm::ArrayRef(digest).take_front(8), /*LowerCase=*/true);
 }
 
+/// Whether LLVM knows a 64-bit processor of this name; false after an error. LLVM itself would end the process.
+static bool isProcessor(const std::string &name) {
+  constexpr bool only64Bit = true;
+  if (!llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86() ||
+      llvm::X86::parseArchX86(name, only64Bit) != llvm::X86::CK_None)
+    return true;
+  SmallVector<StringRef> names;
+  llvm::X86::fillValidCPUArchList(names, only64Bit);
+  std::string_view near = rt::nearestName(name, std::vector<std::string_view>(names.begin(), names.end()));
+  fail(near.empty() ? fmt::format("--cpu={}: no 64-bit processor has this name; x86-64-v3 and skylake are two that do", name)
+                    : fmt::format("--cpu={}: no 64-bit processor has this name; did you mean '{}'?", name, near),
+       ExitStatus::wrongUsage);
+  return false;
+}
+
 ExitStatus Model::read(const ParsedFlags &flags) {
   napkin::Options options;
   options.defines = flags.definitions;
@@ -124,8 +143,11 @@ ExitStatus Model::read(const ParsedFlags &flags) {
       return fail(fmt::format("--micro-batch={}: a whole number of samples is wanted", *value),
                   ExitStatus::wrongUsage);
   }
-  if (const std::string *value = flags.find("cpu"))
+  if (const std::string *value = flags.find("cpu")) {
+    if (!isProcessor(*value))
+      return ExitStatus::wrongUsage;
     machine.cpu = *value;
+  }
   if (const std::string *value = flags.find("target"); value && *value != "cpu")
     return fail(fmt::format("--target={}: only cpu can be compiled for; leave it out", *value),
                 ExitStatus::wrongUsage);
@@ -133,9 +155,23 @@ ExitStatus Model::read(const ParsedFlags &flags) {
     if (flags.has(absent))
       return fail(fmt::format("--{}: Napkin keeps every activation and plans no budget yet; leave it out", absent.str()),
                   ExitStatus::wrongUsage);
-  for (const auto &[flag, value] : flags.flags)
-    if (flag == "disable-pass")
-      pipeline.disabled.push_back(value);
+  static constexpr StringRef optional[] = {"nap-simplify", "nap-split-reductions", "nap-fuse"};
+  for (const auto &[flag, value] : flags.flags) {
+    if (flag != "disable-pass")
+      continue;
+    if (!llvm::is_contained(optional, value))
+      return fail(fmt::format("--disable-pass={}: the passes that can be left out are {}", value,
+                              llvm::join(ArrayRef(optional), ", ")),
+                  ExitStatus::wrongUsage);
+    pipeline.disabled.push_back(value);
+  }
+  if (const std::string *value = flags.find("min-tasks")) {
+    auto tasks = rt::parseWhole(*value, 1, 1024);
+    if (!tasks)
+      return fail(fmt::format("--min-tasks={}: a whole number from 1 to 1024 is wanted", *value),
+                  ExitStatus::wrongUsage);
+    pipeline.minTasks = *tasks;
+  }
 
   napkin::Diagnostics diagnostics;
   graph = napkin::compileModel(context, sources, flags.positional.front(), options, diagnostics);
