@@ -13,7 +13,9 @@
 #include "runtime/train/Sampling.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace napkin::runtime {
 
@@ -29,6 +31,7 @@ public:
 
 private:
   bool wantsTraining() const;
+  Failure checkPlaces() const;
   Failure start();
   Failure setScalars();
   Failure loadWeights();
@@ -61,6 +64,31 @@ bool Run::wantsTraining() const {
     return true;
   const Function *step = findFunction(program, program.accumulate == 1 ? "step" : "micro_first");
   return step && inputsOf(program, *step).empty() && options.load.empty();
+}
+
+/// Says, without touching it, that a file cannot be written later, as far as its place tells.
+static Failure checkWritable(const std::string &path) {
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+  bool exists = access(path.c_str(), F_OK) == 0;
+  if (isFolder(path))
+    errno = EISDIR;
+  else if (access(exists ? path.c_str() : folder.c_str(), W_OK) == 0)
+    return std::nullopt;
+  return Error{fmt::format("{}: cannot be written: {}", path, systemProblem()),
+               ExitStatus::machineFailure};
+}
+
+/// What a run writes at its end must not fail there, when the work is done.
+Failure Run::checkPlaces() const {
+  if (!options.save.empty())
+    if (Failure failure = makeFolders(options.save))
+      return failure;
+  for (const std::string *file : {&options.outputs, &options.trace})
+    if (!file->empty())
+      if (Failure failure = checkWritable(*file))
+        return failure;
+  return std::nullopt;
 }
 
 /// Run-time scalars: the program's defaults, then the checkpoint's, then the command line's.
@@ -263,6 +291,8 @@ Failure Run::all() {
   if (!options.outputs.empty() && options.evalData.files.empty())
     return Error{"--outputs writes what evaluation returns; give --eval-data too",
                  ExitStatus::wrongUsage};
+  if (Failure failure = checkPlaces())
+    return failure;
   if (Failure failure = start())
     return failure;
   std::unique_ptr<TraceRecorder> trace;

@@ -38,6 +38,21 @@ static ExitStatus write(const std::string &path, llvm::StringRef bytes) {
   return ExitStatus::done;
 }
 
+/// Says before anything is compiled that a file cannot be written; true if it can, as far as its place tells.
+static bool isWritablePlace(const std::string &path) {
+  if (path.empty() || path == "-")
+    return true;
+  if (llvm::sys::fs::is_directory(path)) {
+    fail(fmt::format("{}: is a folder; name a file to write after -o", path));
+    return false;
+  }
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (folder.empty() || llvm::sys::fs::is_directory(folder))
+    return true;
+  fail(fmt::format("{}: there is no folder '{}'; make it first", path, folder.str()));
+  return false;
+}
+
 static std::string print(Operation *op) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -91,10 +106,12 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
     return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(llvm::ArrayRef(stages), ", ")),
                 ExitStatus::wrongUsage);
 
+  std::string output = value("output", "");
+  if (!isWritablePlace(output))
+    return ExitStatus::wrongInput;
   Model model;
   if ((status = model.read(*flags)) != ExitStatus::done)
     return status;
-  std::string output = value("output", "");
   if (stage == "graph")
     return write(output, print(model.module()));
   std::string step;
