@@ -201,8 +201,10 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
 Failure Run::train() {
   std::vector<int64_t> inputs;
   const Function *step = findFunction(program, program.accumulate == 1 ? "step" : "micro_first");
-  if (step)
-    inputs = inputsOf(program, *step);
+  if (!step)
+    return Error{fmt::format("model '{}' has no training step; it needs a loss and an optimizer",
+                             program.model)};
+  inputs = inputsOf(program, *step);
   DataOptions dataOptions = options.data;
   dataOptions.seed = state.seed;
   Result<Dataset> data = Dataset::open(program, dataOptions, inputs);
