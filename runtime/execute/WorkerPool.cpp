@@ -60,7 +60,7 @@ WorkerPool::WorkerPool(int workers, const Arena &arena) : count(workers), arena(
 }
 
 WorkerPool::~WorkerPool() {
-  stopping = true;
+  stopping.store(true, std::memory_order_relaxed);
   generation.fetch_add(1, std::memory_order_release);
   generation.notify_all();
   for (std::thread &thread : threads)
@@ -98,7 +98,7 @@ void WorkerPool::serve(int worker) {
   useIeeeArithmetic();
   for (uint32_t seen = 0;;) {
     seen = waitWhile(generation, seen);
-    if (stopping)
+    if (stopping.load(std::memory_order_relaxed))
       return;
     if (!enter())
       continue;

@@ -50,7 +50,7 @@ private:
   std::byte *const *operands = nullptr;
   int64_t tasks = 0;
   int64_t grain = 1;
-  bool stopping = false;
+  std::atomic<bool> stopping{false}; // a late worker may look while it is set
 
   alignas(64) std::atomic<int64_t> next{0};
   alignas(64) std::atomic<uint32_t> generation{0};
