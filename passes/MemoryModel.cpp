@@ -37,7 +37,7 @@ LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &d
   Block &block = func.getBody().front();
   for (Operation &op : block.without_terminator())
     if (!isa<KernelOp, LaunchOp>(op))
-      return op.emitError("found '") << op.getName() << "', wanted kernels alone; run nap-form-kernels";
+      return op.emitError("found '") << op.getName() << "', wanted kernels alone; run nap-fuse";
   for (BlockArgument argument : block.getArguments()) {
     unsigned number = argument.getArgNumber();
     DeclareOp declare = declared.find(func.getArgAttrDict(number));

@@ -29,11 +29,11 @@ def SplitReductionsPass : Pass<"nap-split-reductions", "::mlir::ModuleOp"> {
   let description = [{ Exact: the blocks are those of the order of sums. }];
 }
 
-def FormKernelsPass : Pass<"nap-form-kernels", "::mlir::ModuleOp"> {
+def FusePass : Pass<"nap-fuse", "::mlir::ModuleOp"> {
   let summary = "leaves only kernels: regions of the graph that become one launch each";
   let description = [{ Exact: an op has the same bits in any kernel. }];
-  let options = [Option<"fuse", "fuse", "bool", "true",
-                        "form kernels of several ops; false: each op its own kernel">];
+  let options = [Option<"singleOps", "single-ops", "bool", "false",
+                        "each op its own kernel">];
 }
 
 def ChooseSchedulesPass : Pass<"nap-choose-schedules", "::mlir::ModuleOp"> {

@@ -24,7 +24,7 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   // Large sums in parts that workers can share.
   add(createSplitReductionsPass());
   // Kernels, how they are cut, their tensors' places, and one definition for equal ones.
-  add(createFormKernelsPass({.fuse = !llvm::is_contained(options.disabled, "nap-fuse")}));
+  passes.addPass(createFusePass({.singleOps = llvm::is_contained(options.disabled, "nap-fuse")}));
   ChooseSchedulesPassOptions schedules;
   schedules.minTasks = options.minTasks;
   add(createChooseSchedulesPass(schedules));

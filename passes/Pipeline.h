@@ -11,7 +11,7 @@ namespace nap {
 /// What a caller may choose about the pipeline.
 struct PipelineOptions {
   /// Passes to leave out, by argument ("nap-simplify"). Leaving out one that later passes need
-  /// makes the pipeline fail. "nap-fuse" is not a pass of its own: without it each op is its own kernel.
+  /// makes the pipeline fail. Without "nap-fuse" each op is its own kernel.
   llvm::SmallVector<std::string> disabled;
   /// Cut small kernels into this many tasks too, so that tests of several workers have work for each.
   int64_t minTasks = 1;

@@ -1,7 +1,7 @@
 // RUN: napkin-opt %s -split-input-file -verify-diagnostics --nap-plan-memory
 
 func.func @no_kernels(%x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-error @below {{found 'nap.exp', wanted kernels alone; run nap-form-kernels}}
+  // expected-error @below {{found 'nap.exp', wanted kernels alone; run nap-fuse}}
   %0 = nap.exp %x : tensor<3xf32>
   return %0 : tensor<3xf32>
 }

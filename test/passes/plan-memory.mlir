@@ -1,4 +1,4 @@
-// RUN: napkin-opt %s -split-input-file --nap-form-kernels=fuse=false --nap-plan-memory | FileCheck %s
+// RUN: napkin-opt %s -split-input-file --nap-fuse=single-ops --nap-plan-memory | FileCheck %s
 
 // Declared tensors come first, by role; the arena is a multiple of 256 bytes.
 // CHECK: module attributes {nap.arena_bytes = 1280 : i64}

@@ -1,4 +1,4 @@
-// RUN: napkin-opt %s --nap-form-kernels=fuse=false --nap-plan-memory --nap-report=device=h100 -o %t 2>&1 | FileCheck %s
+// RUN: napkin-opt %s --nap-fuse=single-ops --nap-plan-memory --nap-report=device=h100 -o %t 2>&1 | FileCheck %s
 // RUN: not napkin-opt %s --nap-report=device=pear -o %t 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // CHECK: PASS{{ +}}OPS{{ +}}MODEL FLOP{{ +}}HW FLOP{{ +}}VEC+CMP{{ +}}TRN{{ +}}BYTES MIN{{ +}}FLOP/B{{ +}}PEAK MiB

@@ -56,7 +56,7 @@ def main():
         plain = graph(folder, "f32", sys.argv[1:], "--nap-simplify", "--nap-autodiff", "--nap-simplify",
                       "--nap-assemble-step", "--nap-simplify")
         kernels = folder / "kernels.mlir"
-        kernels.write_text(run("napkin-opt", plain, "--nap-split-reductions", "--nap-form-kernels",
+        kernels.write_text(run("napkin-opt", plain, "--nap-split-reductions", "--nap-fuse",
                                "--nap-outline", "--nap-annotate-cost"))
         expect_same("count", run("nap-interpret", plain, "--count"), run("nap-print-cost", plain))
         expect_same("bytes", run("nap-interpret", str(kernels), "--bytes"),

@@ -1,4 +1,4 @@
-// RUN: napkin-opt %s -split-input-file --nap-form-kernels | FileCheck %s
+// RUN: napkin-opt %s -split-input-file --nap-fuse | FileCheck %s
 
 // A chain is one kernel.
 // CHECK-LABEL: func.func @chain

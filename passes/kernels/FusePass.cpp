@@ -1,7 +1,7 @@
-// The pass nap-form-kernels.
+// The pass nap-fuse.
 //
 // Takes functions of graph ops; leaves only kernels and the return. A kernel's inputs and results
-// are the tensors that exist in memory (which, says Fuse.cpp; with fuse=false, the result of every op):
+// are the tensors that exist in memory (which, says Fuse.cpp; with single-ops, the result of every op):
 //
 //   %0 = nap.broadcast %bias [1]           %y = nap.kernel pointwise "add.c_fc" (%x, %bias) {
 //   %y = nap.add %x, %0             ->      ^bb0(%a, %b):  %0 = nap.broadcast %b [1]
@@ -16,7 +16,7 @@
 #include "passes/kernels/Fuse.h"
 
 namespace nap {
-#define GEN_PASS_DEF_FORMKERNELSPASS
+#define GEN_PASS_DEF_FUSEPASS
 #include "passes/Passes.h.inc"
 } // namespace nap
 
@@ -132,8 +132,8 @@ static void settleReturnedValues(func::FuncOp func, DenseSet<Value> &stored) {
 }
 
 namespace {
-struct FormKernelsPass : nap::impl::FormKernelsPassBase<FormKernelsPass> {
-  using FormKernelsPassBase::FormKernelsPassBase;
+struct FusePass : nap::impl::FusePassBase<FusePass> {
+  using FusePassBase::FusePassBase;
 
   void runOnOperation() override {
     DeclaredTensors declared(getOperation());
@@ -141,13 +141,13 @@ struct FormKernelsPass : nap::impl::FormKernelsPassBase<FormKernelsPass> {
       if (func.isExternal())
         continue;
       Block &block = func.getBody().front();
-      if (fuse)
+      if (!singleOps)
         for (auto permute : llvm::make_early_inc_range(block.getOps<PermuteOp>()))
           permuteInEinsum(permute);
       DenseSet<Value> stored = inexpressibleViews(block);
       settleReturnedValues(func, stored);
       SmallVector<KernelGroup> groups =
-          fuse ? groupFused(block, stored) : groupSingleOps(block, stored);
+          singleOps ? groupSingleOps(block, stored) : groupFused(block, stored);
       if (failed(emitKernels(func, groups)))
         return signalPassFailure();
       copyLateUpdates(func, declared);

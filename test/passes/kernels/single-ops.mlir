@@ -1,4 +1,4 @@
-// RUN: napkin-opt %s -split-input-file --nap-form-kernels=fuse=false | FileCheck %s
+// RUN: napkin-opt %s -split-input-file --nap-fuse=single-ops | FileCheck %s
 
 // A view stands inside its reader; the tensors in memory are the kernel's operands.
 // CHECK-LABEL: func.func @view_inside
