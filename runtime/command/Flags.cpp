@@ -9,7 +9,7 @@
 
 namespace napkin::runtime {
 
-static constexpr std::array<FlagSpec, 26> runTable = {{
+static constexpr std::array<FlagSpec, 27> runTable = {{
     {"data", "[INPUT=]FILE", "what to train on: text, .bin, .npy, .npz, .safetensors; may repeat"},
     {"data-format", "F", "auto (by the ending), bytes, tokens (uint16); default auto"},
     {"data-order", "ORDER", "shuffled or sequential; default shuffled"},
@@ -32,6 +32,7 @@ static constexpr std::array<FlagSpec, 26> runTable = {{
     {"sample-length", "N", "tokens of a sample at most; default: the model's sequence"},
     {"check-nan", "", "stop at the first launch that writes a value that is not finite; slow"},
     {"trace", "FILE", "write the time of each launch for Perfetto"},
+    {"profile", "", "print each kernel's time beside its floor; 'napkin device' measures those"},
     {"device", "D", "cpu; default cpu"},
     {"quiet", "", "no progress on standard error"},
     {"program", "", "print the compiled program as text and end"},
@@ -300,6 +301,7 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   reader.whole("sample-length", 1, 1'000'000, options.sampleLength);
   options.checkNan = flags.has("check-nan");
   reader.text("trace", options.trace);
+  options.profile = flags.has("profile");
   options.quiet = flags.has("quiet");
   if (reader.failure)
     return *reader.failure;
@@ -309,8 +311,11 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
     return usage("--eval-every wants --eval-data FILE");
   if (!options.resume.empty() && !options.init.empty())
     return usage("--resume brings its own weights; leave --init out");
-  if (options.checkNan && !options.trace.empty())
-    return usage("--check-nan distorts times; leave --trace out");
+  if (options.checkNan && (options.profile || !options.trace.empty()))
+    return usage(fmt::format("--check-nan distorts times; leave {} out",
+                             options.profile ? "--profile" : "--trace"));
+  if (options.profile && !options.trace.empty())
+    return usage("--profile and --trace both time launches; give one of them");
   return options;
 }
 

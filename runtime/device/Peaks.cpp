@@ -17,7 +17,7 @@
 namespace napkin::runtime {
 
 static constexpr std::string_view formatName = "napkin-device";
-static constexpr int64_t formatVersion = 1;
+static constexpr int64_t formatVersion = 2;
 
 double DevicePeaks::matrixFlopsPerSecond(DType dtype, int threads) const {
   for (const MatrixPeak &peak : matrices)
@@ -26,11 +26,18 @@ double DevicePeaks::matrixFlopsPerSecond(DType dtype, int threads) const {
   return 0;
 }
 
-double DevicePeaks::copyBytesPerSecond(int threads) const {
-  for (const CopyPeak &peak : copies)
-    if (peak.threads == threads)
-      return peak.bytesPerSecond;
-  return 0;
+double DevicePeaks::copyBytesPerSecond(int threads, double bytes) const {
+  const CopyPeak *best = nullptr;
+  for (const CopyPeak &peak : copies) {
+    if (peak.threads != threads)
+      continue;
+    bool holds = static_cast<double>(peak.bytes) >= bytes;
+    bool bestHolds = best && static_cast<double>(best->bytes) >= bytes;
+    // Among those that hold the bytes the smallest, else the largest.
+    if (!best || (holds && !bestHolds) || (holds == bestHolds && (peak.bytes < best->bytes) == holds))
+      best = &peak;
+  }
+  return best ? best->bytesPerSecond : 0;
 }
 
 std::string deviceFilePath() {
@@ -77,7 +84,8 @@ Result<DevicePeaks> readDeviceFile(const std::string &path) {
   if (const Json *list = json->find("copies"))
     for (const Json &item : list->items)
       peaks.copies.push_back(
-          {static_cast<int>(number(item, "threads")), number(item, "bytes_per_second")});
+          {static_cast<int>(number(item, "threads")), static_cast<int64_t>(number(item, "bytes")),
+           number(item, "bytes_per_second")});
   return peaks;
 }
 
@@ -91,8 +99,9 @@ Failure writeDeviceFile(const std::string &path, const DevicePeaks &peaks) {
                         numberJson(peaks.matrices[i].flopsPerSecond));
   text += "\n  ],\n  \"copies\": [";
   for (size_t i = 0; i < peaks.copies.size(); ++i)
-    text += fmt::format("{}\n    {{\"threads\": {}, \"bytes_per_second\": {}}}", i ? "," : "",
-                        peaks.copies[i].threads, numberJson(peaks.copies[i].bytesPerSecond));
+    text += fmt::format("{}\n    {{\"threads\": {}, \"bytes\": {}, \"bytes_per_second\": {}}}",
+                        i ? "," : "", peaks.copies[i].threads, peaks.copies[i].bytes,
+                        numberJson(peaks.copies[i].bytesPerSecond));
   text += "\n  ]\n}\n";
   if (size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0)
     if (Failure failure = makeFolders(path.substr(0, slash)))
@@ -136,29 +145,44 @@ std::string processorName() {
 #endif
 }
 
-/// Copies one task's part of the first operand to the second.
-static void copyPart(std::byte *const *operands, std::byte *, int64_t first, int64_t last) {
-  constexpr int64_t part = 1 << 20;
-  std::memcpy(operands[1] + first * part, operands[0] + first * part,
-              static_cast<size_t>((last - first) * part));
+/// One copy: two halves of `halfBytes`, each task a part of `partBytes`, gone through `rounds` times.
+struct CopyWork {
+  int64_t partBytes, rounds;
+};
+
+/// Copies one worker's parts of the first operand to the second; the third points to the CopyWork.
+static void copyParts(std::byte *const *operands, std::byte *, int64_t first, int64_t last) {
+  CopyWork work;
+  std::memcpy(&work, operands[2], sizeof(work));
+  for (int64_t round = 0; round < work.rounds; ++round) {
+    std::memcpy(operands[1] + first * work.partBytes, operands[0] + first * work.partBytes,
+                static_cast<size_t>((last - first) * work.partBytes));
+    // Each round is to happen.
+    asm volatile("" ::: "memory");
+  }
 }
 
-double measureCopyBytesPerSecond(int threads) {
-  constexpr int64_t bytes = 256 << 20;
-  constexpr int64_t parts = 256;
+std::vector<int64_t> copyWorkingSets(int threads) {
+  return {threads * int64_t{32 << 10}, threads * int64_t{1 << 20}, 32 << 20, 512 << 20};
+}
+
+double measureCopyBytesPerSecond(int threads, int64_t bytes) {
+  constexpr int64_t bytesAtLeast = int64_t{1} << 28;
   constexpr int repetitions = 7;
-  Result<Arena> arena = Arena::create(2 * bytes, 0, threads);
+  Result<Arena> arena = Arena::create(bytes + arenaAlignment, 0, threads);
   if (!arena)
     return 0;
   WorkerPool pool(threads, *arena);
-  std::byte *operands[2] = {arena->at(0), arena->at(bytes)};
-  std::memset(arena->at(0), 1, 2 * bytes);
+  CopyWork work{bytes / 2 / threads, std::max<int64_t>(1, bytesAtLeast / bytes)};
+  std::byte *operands[3] = {arena->at(0), arena->at(bytes / 2), arena->at(bytes)};
+  std::memset(arena->at(0), 1, static_cast<size_t>(bytes));
+  std::memcpy(operands[2], &work, sizeof(work));
   double best = 0;
   for (int i = 0; i < repetitions; ++i) {
     int64_t beganAt = nowNanoseconds();
-    pool.run(copyPart, operands, parts);
+    pool.run(copyParts, operands, threads);
     double seconds = static_cast<double>(nowNanoseconds() - beganAt) * 1e-9;
-    best = std::max(best, 2.0 * static_cast<double>(bytes) / seconds);
+    best = std::max(best, static_cast<double>(2 * work.partBytes * threads * work.rounds) / seconds);
   }
   return best;
 }

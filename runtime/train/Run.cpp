@@ -4,6 +4,7 @@
 
 #include "runtime/device/Peaks.h"
 #include "runtime/execute/Philox.h"
+#include "runtime/execute/Profile.h"
 #include "runtime/execute/Trace.h"
 #include "runtime/files/Console.h"
 #include "runtime/checkpoint/Checkpoint.h"
@@ -51,6 +52,7 @@ private:
   int64_t savedStep = -1;
   int64_t skippedInARow = 0;
   NanFinder *nanFinder = nullptr;
+  std::optional<Profile> profile;
 };
 } // namespace
 
@@ -179,7 +181,10 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   int64_t beganAt = nowNanoseconds();
   if (Failure failure = runner.run(state.step, state.cursor))
     return failure;
-  if (Failure failure = progress.step(state.step, runner, nowNanoseconds() - beganAt))
+  int64_t nanoseconds = nowNanoseconds() - beganAt;
+  if (profile)
+    profile->stepEnded(nanoseconds);
+  if (Failure failure = progress.step(state.step, runner, nanoseconds))
     return failure;
   if (nanFinder && (nanFinder->foundNan() || !runner.finite()))
     return Error{fmt::format("step {}: {}", state.step, nanFinder->finding())};
@@ -305,6 +310,8 @@ Failure Run::all() {
   } else if (!options.trace.empty()) {
     trace = std::make_unique<TraceRecorder>(program);
     session.setObserver(trace.get());
+  } else if (options.profile) {
+    session.setObserver(&profile.emplace(program, knownPeaks(), session.workers()));
   }
   if (!options.evalData.files.empty()) {
     Result<Evaluation> made =
@@ -329,6 +336,9 @@ Failure Run::all() {
   session.setObserver(nullptr);
   if (trace)
     if (Failure failure = trace->write(options.trace))
+      return failure;
+  if (profile && training)
+    if (Failure failure = writeOutput(profile->text()))
       return failure;
   if (interrupted)
     return std::nullopt;

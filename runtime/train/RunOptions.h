@@ -31,6 +31,7 @@ struct RunOptions {
   int64_t sampleLength = 0; ///< ids of one sample; 0: the model's sequence length
   bool checkNan = false;
   std::string trace;        ///< --trace: a file for Perfetto
+  bool profile = false;     ///< --profile: a table of kernels at the end
   std::string device = "cpu";
   bool quiet = false;
   /// -D of run-time scalars, in order.

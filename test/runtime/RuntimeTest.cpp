@@ -4,6 +4,7 @@
 #include "runtime/command/Flags.h"
 #include "runtime/data/Permutation.h"
 #include "runtime/device/Peaks.h"
+#include "runtime/execute/Profile.h"
 #include "runtime/execute/Philox.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
@@ -241,17 +242,73 @@ static void testDeviceFile() {
   DevicePeaks peaks;
   peaks.processor = processorName();
   peaks.matrices = {{DType::f32, 2, 5.25e11}, {DType::bf16, 1, 1e12}};
-  peaks.copies = {{2, 4e10}};
+  peaks.copies = {{2, 1 << 20, 9e10}, {2, 1 << 29, 4e10}, {2, 1 << 16, 2e11}};
   expect(!writeDeviceFile("device/file.json", peaks), "a device file is written");
   Result<DevicePeaks> again = readDeviceFile("device/file.json");
   expect(again && again->matrixFlopsPerSecond(DType::f32, 2) == 5.25e11 &&
              again->matrixFlopsPerSecond(DType::f32, 3) == 0 &&
-             again->copyBytesPerSecond(2) == 4e10 && again->processor == processorName(),
+             again->processor == processorName(),
          "a device file reads back");
-  expect(measureCopyBytesPerSecond(1) > 1e8, "a copy moves more than 100 MB a second");
+  expect(again->copyBytesPerSecond(2, 100) == 2e11 && again->copyBytesPerSecond(2, 65537) == 9e10 &&
+             again->copyBytesPerSecond(2, 2e6) == 4e10 && again->copyBytesPerSecond(2, 1e12) == 4e10 &&
+             again->copyBytesPerSecond(1, 100) == 0,
+         "the smallest measured set that holds the bytes bounds a copy, else the largest");
+  expect(measureCopyBytesPerSecond(2, 1 << 20) > 1e8, "a copy moves more than 100 MB a second");
+}
+
+/// The number after the `column`-th blank gap of the line that begins with `name`.
+static double numberAt(const std::string &text, const std::string &name, int column) {
+  size_t at = text.find("\n" + name);
+  for (int i = 0; at != std::string::npos && i < column; ++i)
+    at = text.find_first_not_of(' ', text.find(' ', at));
+  return at == std::string::npos ? -1 : std::atof(text.c_str() + at);
+}
+
+static void testProfile() {
+  Program program;
+  TensorInfo wide, narrow;
+  narrow.dtype = DType::bf16;
+  program.tensors = {wide, narrow};
+  program.kernels = {{"product", "product", 0}, {"add", "add", 0}};
+  Launch product, add;
+  product.flops = 4e9;
+  product.arguments = {0, 1};
+  add.kernel = 1;
+  add.bytes = 2e6;
+  add.arguments = {0};
+  program.functions = {{"step", {product, add, add}, {}}};
+  DevicePeaks peaks;
+  peaks.matrices = {{DType::f32, 2, 1e12}, {DType::bf16, 2, 2e12}};
+  peaks.copies = {{2, 1 << 29, 1e9}};
+  expect(floorSeconds(program, product, peaks, 2) == 2e-3, "the narrowest float read gives the peak");
+  expect(floorSeconds(program, add, peaks, 2) == 2e-3, "bytes over bandwidth bound an addition");
+  expect(floorSeconds(program, add, peaks, 1) == 0, "no floor without a measurement");
+
+  // The first step takes a second a launch and does not count.
+  Profile profile(program, peaks, 2);
+  const Function &step = program.functions[0];
+  for (int64_t slow : {1000, 1, 3}) {
+    for (int64_t i = 0; i < 3; ++i)
+      profile.ended(step, i, step.launches[i], 0, slow * 1'000'000);
+    profile.stepEnded(slow * 4'000'000);
+  }
+  std::string text = profile.text();
+  expect(numberAt(text, "add ", 1) == 2 && numberAt(text, "add ", 2) == 4 &&
+             numberAt(text, "add ", 4) == 1 && numberAt(text, "add ", 5) == 4,
+         "two launches of 2 ms in the mean");
+  expect(numberAt(text, "product ", 2) == 2 && numberAt(text, "product ", 3) == 2000 &&
+             numberAt(text, "product ", 6) == 1,
+         "a product at its floor");
+  expect(text.find("2 steps of 8.000 ms on 2 threads; floor 6.000 ms, 75.0 % of the roofline\n") !=
+             std::string::npos,
+         "the step beside the sum of the floors");
+  expect(text.find("add ") < text.find("product "), "the longest first");
+  expect(Profile(program, peaks, 2).text().find("no other ran") != std::string::npos,
+         "nothing to say of the first step");
 }
 
 int main() {
+  testProfile();
   testPhiloxKnownAnswers();
   testPermutationsAreOnto();
   testHalvesRoundTrip();

@@ -10,6 +10,11 @@
 using namespace nap;
 namespace rt = napkin::runtime;
 
+/// "64 KiB", "512 MiB".
+static std::string sizeText(int64_t bytes) {
+  return bytes < (1 << 20) ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} MiB", bytes >> 20);
+}
+
 ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   ExitStatus status;
   auto flags = parseCommand(arguments, {{"show", "", "print what is stored, measure nothing"}},
@@ -35,7 +40,8 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
           return fail(llvm::toString(product.takeError()), ExitStatus::machineFailure);
         peaks.matrices.push_back({*rt::dtypeNamed(dtype.str()), threads, *product});
       }
-      peaks.copies.push_back({threads, rt::measureCopyBytesPerSecond(threads)});
+      for (int64_t bytes : rt::copyWorkingSets(threads))
+        peaks.copies.push_back({threads, bytes, rt::measureCopyBytesPerSecond(threads, bytes)});
       if (threads == rt::usableProcessors())
         break;
     }
@@ -47,8 +53,8 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
     text += fmt::format("  matrix product {} on {} thread{:<2} {:8.1f} GFLOP/s\n", rt::nameOf(peak.dtype),
                         peak.threads, peak.threads == 1 ? "" : "s", peak.flopsPerSecond / 1e9);
   for (const rt::CopyPeak &peak : peaks.copies)
-    text += fmt::format("  copy on {} thread{:<2}               {:8.1f} GB/s\n", peak.threads,
-                        peak.threads == 1 ? "" : "s", peak.bytesPerSecond / 1e9);
+    text += fmt::format("  copy in {:>7} on {} thread{:<2}    {:8.1f} GB/s\n", sizeText(peak.bytes),
+                        peak.threads, peak.threads == 1 ? "" : "s", peak.bytesPerSecond / 1e9);
   text += fmt::format("stored in {}\n", path);
   auto failure = rt::writeOutput(text);
   return failure ? fail(*failure) : ExitStatus::done;
