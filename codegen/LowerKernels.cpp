@@ -54,7 +54,7 @@ static bool lowerAsContraction(KernelFunction kernel) {
     return false;
   std::optional<ContractionForm> form = getContractionForm(einsum);
   if (form)
-    lowerContraction(kernel.func, *form, ContractionSchedule::fromAttr(schedule));
+    lowerContraction(kernel, *form, ContractionSchedule::fromAttr(schedule));
   return form.has_value();
 }
 

@@ -41,8 +41,8 @@ def ChooseSchedulesPass : Pass<"nap-choose-schedules", "::mlir::ModuleOp"> {
   let description = [{ Exact: a task computes whole elements. }];
   let options = [Option<"minTasks", "min-tasks", "int64_t", "1",
                         "cut small kernels into this many tasks too, where they have as many elements">,
-                 Option<"vectorBytes", "vector-bytes", "int64_t", "64",
-                        "bytes of the target's vectors">];
+                 Option<"vectorBytes", "vector-bytes", "int64_t", "0",
+                        "bytes of the target's vectors; 0: the module's nap.vector_bytes, or 64">];
 }
 
 def PlanMemoryPass : Pass<"nap-plan-memory", "::mlir::ModuleOp"> {

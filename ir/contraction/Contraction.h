@@ -37,30 +37,4 @@ struct ContractionForm {
 /// result.
 std::optional<ContractionForm> getContractionForm(EinsumOp einsum);
 
-/// How the contraction skeleton of the CPU cuts a product. Sizes are in elements.
-///
-/// A task computes `rowBlock` x `columnBlock` elements of one batch entry, `contractedBlock` terms at
-/// a time: it packs the columns' side into panels of `tileColumns`, and a register tile of `tileRows` x
-/// `tileColumns` runs along the panel.
-struct ContractionSchedule {
-  int64_t lanes = 16, tileRows = 8, tileColumns = 48;
-  int64_t rowBlock = 0, columnBlock = 0, contractedBlock = 0;
-  /// Tasks of a launch, and bytes of scratch a worker.
-  int64_t tasks = 0, scratch = 0;
-
-  /// The schedule for vectors of `vectorBytes` bytes: a function of extents, element type and target.
-  static ContractionSchedule choose(const ContractionForm &form, int64_t vectorBytes);
-
-  /// Bytes of scratch: packed columns, then the block of sums, then packed rows (where needed).
-  int64_t packedColumnsBytes() const;
-  int64_t sumsBytes() const;
-  int64_t packedRowsBytes() const;
-  int64_t elementBytes = 4;
-  /// True when the rows' side is packed: its contracted letters do not lie side by side.
-  bool packRows = false;
-
-  mlir::DictionaryAttr toAttr(mlir::MLIRContext *context) const;
-  static ContractionSchedule fromAttr(mlir::DictionaryAttr attr);
-};
-
 } // namespace nap

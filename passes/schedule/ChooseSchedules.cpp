@@ -11,7 +11,7 @@
 // (scatter_add, top_k) or lines (cumsum).
 #include "passes/Passes.h"
 
-#include "ir/contraction/Contraction.h"
+#include "passes/schedule/Contractions.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -96,7 +96,7 @@ static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes) {
   std::optional<ContractionForm> form = getContractionForm(einsum);
   if (!form)
     return {};
-  return ContractionSchedule::choose(*form, vectorBytes).toAttr(einsum.getContext());
+  return chooseContractionSchedule(*form, vectorBytes).toAttr(einsum.getContext());
 }
 
 namespace {
@@ -104,7 +104,15 @@ namespace {
 struct ChooseSchedules : nap::impl::ChooseSchedulesPassBase<ChooseSchedules> {
   using ChooseSchedulesPassBase::ChooseSchedulesPassBase;
 
+  /// Bytes of the target's vectors: the option, else what the module says of its target, else 64.
+  int64_t vectorBytesOf(ModuleOp module) {
+    auto known = module->getAttrOfType<IntegerAttr>("nap.vector_bytes");
+    int64_t bytes = vectorBytes ? vectorBytes : known ? known.getInt() : 64;
+    return std::clamp<int64_t>(bytes, 16, 64);
+  }
+
   void runOnOperation() override {
+    int64_t vectorBytes = vectorBytesOf(getOperation());
     getOperation().walk([&](Operation *op) {
       if (!isa<KernelOp, KernelDefOp>(op))
         return;

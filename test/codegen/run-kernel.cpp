@@ -27,6 +27,8 @@ namespace cl = llvm::cl;
 
 static cl::opt<std::string> file(cl::Positional, cl::desc("<module of kernel_defs>"), cl::Required);
 static cl::opt<int64_t> minTasks("min-tasks", cl::desc("tasks at least"), cl::init(5));
+static cl::opt<int64_t> vectorBytes("vector-bytes", cl::desc("bytes of vectors; 0: the widest"),
+                                    cl::init(0));
 static cl::opt<double> ulps("ulp",
                             cl::desc("units in the last place that f32 may differ; 0: equal bits"),
                             cl::init(0));
@@ -251,6 +253,7 @@ int main(int argc, char **argv) {
     return 1;
   ChooseSchedulesPassOptions options;
   options.minTasks = minTasks;
+  options.vectorBytes = vectorBytes;
   PassManager manager(&context);
   manager.addPass(createChooseSchedulesPass(options));
   if (failed(manager.run(*module)))

@@ -3,8 +3,8 @@
 
 #include "codegen/Jit.h"
 #include "codegen/LowerKernels.h"
-#include "ir/contraction/Contraction.h"
 #include "ir/Ops.h"
+#include "passes/schedule/Contractions.h"
 #include "runtime/execute/Session.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -80,7 +80,7 @@ llvm::Expected<double> nap::measureProduct(StringRef dtype, int64_t m, int64_t n
     return llvm::createStringError("the product to be measured does not parse");
   KernelDefOp kernel = *module->getOps<KernelDefOp>().begin();
   auto einsum = *kernel.getBody().front().getOps<EinsumOp>().begin();
-  auto schedule = ContractionSchedule::choose(*getContractionForm(einsum), vectorBytesOf(target));
+  auto schedule = chooseContractionSchedule(*getContractionForm(einsum), vectorBytesOf(target));
   kernel->setAttr("nap.schedule", schedule.toAttr(&context));
 
   OwningOpRef<ModuleOp> lowered = ModuleOp::create(module->getLoc());

@@ -1,5 +1,10 @@
 // RUN: napkin-opt -nap-choose-schedules %s | FileCheck %s
 // RUN: napkin-opt -nap-choose-schedules=min-tasks=9 %s | FileCheck %s --check-prefix=SMALL
+// RUN: napkin-opt -nap-choose-schedules=vector-bytes=32 %s | FileCheck %s --check-prefix=NARROW
+// RUN: sed '1imodule attributes {nap.vector_bytes = 32 : i64} {' %s | sed '$a}' \
+// RUN:   | napkin-opt -nap-choose-schedules | FileCheck %s --check-prefix=NARROW
+// RUN: sed '1imodule attributes {nap.vector_bytes = 32 : i64} {' %s | sed '$a}' \
+// RUN:   | napkin-opt -nap-choose-schedules=vector-bytes=64 | FileCheck %s --check-prefix=WIDE
 
 // Elements in chunks of whole vectors, at least 16384 a task.
 // CHECK: @large attributes {nap.schedule = {chunk = 16384 : i64, scratch = 0 : i64, tasks = 16 : i64}}
@@ -34,4 +39,15 @@ nap.kernel_def reduction @spread {
   %b = nap.broadcast %m [0] : tensor<100xf32> -> tensor<100x1000xf32>
   %y = nap.sub %x, %b : tensor<100x1000xf32>
   nap.yield %y : tensor<100x1000xf32>
+}
+
+// Register tiles of a product fit the target's vectors: those that the option names, else those of
+// the module's target, else the widest.
+// CHECK: @product {{.*}}lanes = 16 : i64{{.*}}tile_columns = 48 : i64, tile_rows = 8 : i64
+// WIDE: @product {{.*}}lanes = 16 : i64{{.*}}tile_columns = 48 : i64, tile_rows = 8 : i64
+// NARROW: @product {{.*}}lanes = 8 : i64{{.*}}tile_columns = 16 : i64, tile_rows = 6 : i64
+nap.kernel_def contraction @product {
+^bb0(%a: tensor<240x96xf32>, %b: tensor<96x480xf32>):
+  %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<240x96xf32>, tensor<96x480xf32>) -> tensor<240x480xf32>
+  nap.yield %y : tensor<240x480xf32>
 }

@@ -1,0 +1,30 @@
+// The part of a product that one task computes.
+#include "codegen/contraction/Block.h"
+
+using namespace mlir;
+using namespace nap;
+
+ContractionBlock nap::decodeTask(ContractionWriter &w, Value task) {
+  const ContractionForm &form = w.form;
+  const ContractionSchedule &s = w.schedule;
+  int64_t rows = form.rowExtent(), columns = form.columnExtent();
+  int64_t columnBlocks = (columns + s.columnBlock - 1) / s.columnBlock;
+  int64_t rowBlocks = (rows + s.rowBlock - 1) / s.rowBlock;
+  Value columnIndex = arith::RemUIOp::create(w.b, task, w.constant(columnBlocks));
+  Value rest = arith::DivUIOp::create(w.b, task, w.constant(columnBlocks));
+  Value rowIndex = arith::RemUIOp::create(w.b, rest, w.constant(rowBlocks));
+  Value batch = arith::DivUIOp::create(w.b, rest, w.constant(rowBlocks));
+  ContractionBlock block;
+  block.lhsBase =
+      w.add(w.offsetOf(batch, form.batch, &ContractionAxis::strideLhs), form.lhs.offset);
+  block.rhsBase =
+      w.add(w.offsetOf(batch, form.batch, &ContractionAxis::strideRhs), form.rhs.offset);
+  block.resultBase = w.offsetOf(batch, form.batch, &ContractionAxis::strideResult);
+  block.m0 = w.mul(rowIndex, s.rowBlock);
+  block.n0 = w.mul(columnIndex, s.columnBlock);
+  block.rowCount = w.minimum(w.constant(s.rowBlock), w.sub(w.constant(rows), block.m0));
+  block.columnCount = w.minimum(w.constant(s.columnBlock), w.sub(w.constant(columns), block.n0));
+  block.panels = w.ceilDiv(block.columnCount, s.tileColumns);
+  block.tiles = w.ceilDiv(block.rowCount, s.tileRows);
+  return block;
+}

@@ -1,0 +1,118 @@
+// Packing the columns' side: panels of `tileColumns`, one line a term.
+#include "codegen/contraction/Block.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace nap;
+
+namespace {
+/// A panel to be packed: its first column, and where it goes.
+struct Panel {
+  Value n, base;
+};
+} // namespace
+
+/// A panel whose columns lie side by side: vectors of them, masked at the edge.
+static void packAlongColumns(ContractionWriter &w, const ContractionBlock &block,
+                             const TermBlock &terms, Panel panel, bool whole) {
+  const ContractionSchedule &s = w.schedule;
+  SmallVector<Value> masks;
+  Value zero = w.zeroOf(w.vectorType);
+  // Lanes beyond the edge are never read, so their addresses do not matter.
+  if (!whole)
+    for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
+      masks.push_back(w.maskBelow(w.sub(w.constant(w.form.columnExtent() - j), panel.n)));
+  w.loop(w.constant(0), terms.count, 1, [&](Value k) {
+    Value from = w.add(w.add(block.rhsBase, panel.n),
+                       w.offsetOf(w.add(terms.from, k), w.form.contracted,
+                                  &ContractionAxis::strideRhs));
+    Value to = w.add(panel.base, w.mul(k, s.tileColumns));
+    for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
+      Value place = w.add(from, j), piece;
+      if (whole)
+        piece = vector::LoadOp::create(w.b, w.vectorType, w.rhs, place);
+      else
+        piece = vector::MaskedLoadOp::create(w.b, w.vectorType, w.rhs, ValueRange{place},
+                                             masks[j / s.lanes], zero);
+      vector::StoreOp::create(w.b, piece, w.packedColumns, w.add(to, j));
+    }
+  });
+}
+
+/// Any layout, element by element, terms [from, count); zeros beyond the last column.
+static void packScalars(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                        Panel panel, Value from) {
+  const ContractionSchedule &s = w.schedule;
+  Value last = w.constant(w.form.columnExtent() - 1), zero = w.zeroOf(w.element);
+  w.loop(from, terms.count, 1, [&](Value k) {
+    Value term = w.offsetOf(w.add(terms.from, k), w.form.contracted, &ContractionAxis::strideRhs);
+    w.loop(w.constant(0), w.constant(s.tileColumns), 1, [&](Value j) {
+      Value column = w.add(panel.n, j);
+      Value place =
+          w.offsetOf(w.minimum(column, last), w.form.columns, &ContractionAxis::strideRhs);
+      Value value = memref::LoadOp::create(w.b, w.rhs,
+                                           ValueRange{w.add(w.add(block.rhsBase, place), term)});
+      value = arith::SelectOp::create(w.b, w.isAtMost(column, last), value, zero);
+      memref::StoreOp::create(w.b, value, w.packedColumns,
+                              ValueRange{w.add(w.add(panel.base, w.mul(k, s.tileColumns)), j)});
+    });
+  });
+}
+
+/// A panel whose contracted index lies side by side: square blocks, transposed in registers.
+static void packTransposed(ContractionWriter &w, const ContractionBlock &block,
+                           const TermBlock &terms, Panel panel) {
+  const ContractionSchedule &s = w.schedule;
+  int64_t stride = w.form.columns.front().strideRhs;
+  Value wholeBlocks = w.roundDown(terms.count, s.lanes);
+  auto square = VectorType::get({s.lanes, s.lanes}, w.element);
+  w.loop(w.constant(0), wholeBlocks, s.lanes, [&](Value k) {
+    w.loop(w.constant(0), w.constant(s.tileColumns), s.lanes, [&](Value j) {
+      Value from = w.add(w.add(block.rhsBase, w.mul(w.add(panel.n, j), stride)),
+                         w.add(terms.from, k));
+      Value turned = w.zeroOf(square);
+      for (int64_t r = 0; r < s.lanes; ++r) {
+        Value row = vector::LoadOp::create(w.b, w.vectorType, w.rhs, w.add(from, r * stride));
+        turned = vector::InsertOp::create(w.b, row, turned, ArrayRef<int64_t>{r});
+      }
+      turned = vector::TransposeOp::create(w.b, turned, ArrayRef<int64_t>{1, 0});
+      Value to = w.add(w.add(panel.base, w.mul(k, s.tileColumns)), j);
+      for (int64_t r = 0; r < s.lanes; ++r) {
+        Value row = vector::ExtractOp::create(w.b, turned, ArrayRef<int64_t>{r});
+        vector::StoreOp::create(w.b, row, w.packedColumns, w.add(to, r * s.tileColumns));
+      }
+    });
+  });
+  packScalars(w, block, terms, panel, wholeBlocks);
+}
+
+void nap::packColumns(ContractionWriter &w, const ContractionBlock &block,
+                      const TermBlock &terms) {
+  const ContractionSchedule &s = w.schedule;
+  const ContractionForm &form = w.form;
+  bool oneStride = form.columns.size() == 1;
+  bool alongColumns = oneStride && form.columns.front().strideRhs == 1;
+  bool alongTerms = oneStride && form.contracted.size() == 1 &&
+                    form.contracted.front().strideRhs == 1 && w.element.isF32();
+  w.loop(w.constant(0), block.panels, 1, [&](Value number) {
+    Panel panel{w.add(block.n0, w.mul(number, s.tileColumns)),
+                w.mul(number, s.tileColumns * s.contractedBlock)};
+    if (!alongColumns && !alongTerms)
+      return packScalars(w, block, terms, panel, w.constant(0));
+    w.branch(
+        w.isAtMost(w.add(panel.n, s.tileColumns), w.constant(form.columnExtent())),
+        [&] {
+          if (alongColumns)
+            packAlongColumns(w, block, terms, panel, /*whole=*/true);
+          else
+            packTransposed(w, block, terms, panel);
+        },
+        [&] {
+          if (alongColumns)
+            packAlongColumns(w, block, terms, panel, /*whole=*/false);
+          else
+            packScalars(w, block, terms, panel, w.constant(0));
+        });
+  });
+}

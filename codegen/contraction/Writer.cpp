@@ -1,0 +1,85 @@
+// Index arithmetic and control flow of the contraction skeleton.
+#include "codegen/contraction/Writer.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace nap;
+
+ContractionWriter::ContractionWriter(KernelFunction kernel, const ContractionForm &form,
+                                     const ContractionSchedule &schedule)
+    : kernel(kernel), form(form), schedule(schedule),
+      b(kernel.def.getLoc(), kernel.def.getContext()), element(form.elementType),
+      vectorType(VectorType::get({schedule.lanes}, element)) {
+  b.setInsertionPoint(kernel.func.getBody().front().getTerminator());
+  auto memoryOf = [&](const StridedView &view) {
+    return kernel.input(cast<BlockArgument>(view.root).getArgNumber());
+  };
+  lhs = memoryOf(form.lhs);
+  rhs = memoryOf(form.rhs);
+  int64_t end = 0;
+  auto section = [&](int64_t bytes) -> Value {
+    auto type = MemRefType::get({bytes / schedule.elementBytes}, element);
+    Value from = constant(end);
+    end += bytes;
+    return memref::ViewOp::create(b, type, this->kernel.scratch(), from, ValueRange{});
+  };
+  packedColumns = section(schedule.packedColumnsBytes());
+  sums = section(schedule.sumsBytes());
+  if (schedule.packRows)
+    packedRows = section(schedule.packedRowsBytes());
+}
+
+Value ContractionWriter::mul(Value x, int64_t y) {
+  if (y == 0)
+    return constant(0);
+  return y == 1 ? x : arith::MulIOp::create(b, x, constant(y));
+}
+
+Value ContractionWriter::ceilDiv(Value x, int64_t y) {
+  return y == 1 ? x : arith::DivUIOp::create(b, add(x, y - 1), constant(y));
+}
+
+Value ContractionWriter::roundDown(Value x, int64_t y) {
+  return mul(arith::DivUIOp::create(b, x, constant(y)), y);
+}
+
+Value ContractionWriter::offsetOf(Value index, ArrayRef<ContractionAxis> axes,
+                                  int64_t ContractionAxis::*stride) {
+  Value offset;
+  for (size_t i = axes.size(); i-- > 0;) {
+    Value digit = index;
+    if (i > 0) {
+      digit = arith::RemUIOp::create(b, index, constant(axes[i].extent));
+      index = arith::DivUIOp::create(b, index, constant(axes[i].extent));
+    }
+    if (axes[i].*stride == 0)
+      continue;
+    Value term = mul(digit, axes[i].*stride);
+    offset = offset ? add(offset, term) : term;
+  }
+  return offset ? offset : constant(0);
+}
+
+Value ContractionWriter::maskBelow(Value count) {
+  Value lanes = arith::MaxSIOp::create(b, count, constant(0));
+  auto type = VectorType::get({schedule.lanes}, b.getI1Type());
+  return vector::CreateMaskOp::create(b, type, ValueRange{lanes});
+}
+
+void ContractionWriter::loop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
+  auto op = scf::ForOp::create(b, low, high, constant(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  body(op.getInductionVar());
+}
+
+void ContractionWriter::branch(Value condition, function_ref<void()> then,
+                               function_ref<void()> otherwise) {
+  auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  then();
+  b.setInsertionPointToStart(op.elseBlock());
+  otherwise();
+}

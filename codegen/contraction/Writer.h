@@ -1,0 +1,62 @@
+// What the parts of the contraction skeleton share.
+#pragma once
+
+#include "codegen/skeletons/Skeletons.h"
+#include "ir/contraction/Contraction.h"
+#include "ir/contraction/ContractionSchedule.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace nap {
+
+/// Writes one contraction: the product, how it is cut, its memory, and index arithmetic.
+struct ContractionWriter {
+  ContractionWriter(KernelFunction kernel, const ContractionForm &form,
+                    const ContractionSchedule &schedule);
+
+  KernelFunction kernel;
+  const ContractionForm &form;
+  const ContractionSchedule &schedule;
+  /// Code goes here.
+  mlir::ImplicitLocOpBuilder b;
+  /// The element type of operands and result, and `lanes` of it.
+  mlir::Type element;
+  mlir::VectorType vectorType;
+  /// Flat memory of the two sides: rows and columns.
+  mlir::Value lhs, rhs;
+  /// Scratch. Columns are packed as [panel][term][tileColumns], rows as [tile][term][tileRows], sums
+  /// stand as [panel][tile][tileRows][tileColumns].
+  mlir::Value packedColumns, packedRows, sums;
+
+  mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
+  mlir::Value add(mlir::Value x, mlir::Value y) { return mlir::arith::AddIOp::create(b, x, y); }
+  mlir::Value add(mlir::Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
+  mlir::Value sub(mlir::Value x, mlir::Value y) { return mlir::arith::SubIOp::create(b, x, y); }
+  mlir::Value mul(mlir::Value x, int64_t y);
+  mlir::Value minimum(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MinUIOp::create(b, x, y);
+  }
+  mlir::Value ceilDiv(mlir::Value x, int64_t y);
+  /// x rounded down to a multiple of y.
+  mlir::Value roundDown(mlir::Value x, int64_t y);
+  mlir::Value isAtMost(mlir::Value x, mlir::Value y) {
+    return mlir::arith::CmpIOp::create(b, mlir::arith::CmpIPredicate::ule, x, y);
+  }
+  mlir::Value zeroOf(mlir::Type type) {
+    return mlir::arith::ConstantOp::create(b, b.getZeroAttr(type));
+  }
+  /// Where the entry number `index` of a group of letters begins in a tensor.
+  mlir::Value offsetOf(mlir::Value index, llvm::ArrayRef<ContractionAxis> axes,
+                       int64_t ContractionAxis::*stride);
+  /// Which of a vector's lanes are below `count`; none where it is negative.
+  mlir::Value maskBelow(mlir::Value count);
+
+  /// A loop over [low, high) by `step`; the body gets the induction variable.
+  void loop(mlir::Value low, mlir::Value high, int64_t step,
+            llvm::function_ref<void(mlir::Value)> body);
+  /// Writes `then` where the condition holds and `otherwise` where it does not.
+  void branch(mlir::Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise);
+};
+
+} // namespace nap

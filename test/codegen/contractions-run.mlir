@@ -1,0 +1,91 @@
+// RUN: run-kernel %s | FileCheck %s
+// RUN: run-kernel %s --vector-bytes=32 | FileCheck %s
+// RUN: run-kernel %s --vector-bytes=16 | FileCheck %s
+// Products in every layout of their operands, at sizes that no tile divides, have the bits of the
+// interpreter: one chain of fused multiply-adds an element.
+
+// CHECK: rows_times_columns: {{.*}}equal
+nap.kernel_def contraction @rows_times_columns {
+^bb0(%a: tensor<37x300xf32>, %b: tensor<300x101xf32>):
+  %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<37x300xf32>, tensor<300x101xf32>) -> tensor<37x101xf32>
+  nap.yield %y : tensor<37x101xf32>
+}
+
+// CHECK: columns_transposed: {{.*}}equal
+nap.kernel_def contraction @columns_transposed {
+^bb0(%a: tensor<37x267xf32>, %b: tensor<101x267xf32>):
+  %y = nap.einsum "mk,nk->mn" %a, %b : (tensor<37x267xf32>, tensor<101x267xf32>) -> tensor<37x101xf32>
+  nap.yield %y : tensor<37x101xf32>
+}
+
+// A weight's gradient: the contracted index is the outermost of both.
+// CHECK: rows_transposed: {{.*}}equal
+nap.kernel_def contraction @rows_transposed {
+^bb0(%a: tensor<259x37xf32>, %b: tensor<259x101xf32>):
+  %y = nap.einsum "km,kn->mn" %a, %b : (tensor<259x37xf32>, tensor<259x101xf32>) -> tensor<37x101xf32>
+  nap.yield %y : tensor<37x101xf32>
+}
+
+// CHECK: both_transposed: {{.*}}equal
+nap.kernel_def contraction @both_transposed {
+^bb0(%a: tensor<61x50xf32>, %b: tensor<97x61xf32>):
+  %y = nap.einsum "km,nk->mn" %a, %b : (tensor<61x50xf32>, tensor<97x61xf32>) -> tensor<50x97xf32>
+  nap.yield %y : tensor<50x97xf32>
+}
+
+// The first operand has the result's innermost letter: the sides change places.
+// CHECK: swapped: {{.*}}equal
+nap.kernel_def contraction @swapped {
+^bb0(%a: tensor<101x70xf32>, %b: tensor<37x70xf32>):
+  %y = nap.einsum "nk,mk->mn" %a, %b : (tensor<101x70xf32>, tensor<37x70xf32>) -> tensor<37x101xf32>
+  nap.yield %y : tensor<37x101xf32>
+}
+
+// Heads of attention: a view of one operand, the batch in two letters, strides between.
+// CHECK: heads: {{.*}}equal
+nap.kernel_def contraction @heads {
+^bb0(%qkv: tensor<2x19x3x3x16xf32>):
+  %q0 = nap.slice %qkv [0, 0, 0, 0, 0] step [1, 1, 1, 1, 1] : tensor<2x19x3x3x16xf32> -> tensor<2x19x1x3x16xf32>
+  %k0 = nap.slice %qkv [0, 0, 1, 0, 0] step [1, 1, 1, 1, 1] : tensor<2x19x3x3x16xf32> -> tensor<2x19x1x3x16xf32>
+  %q = nap.reshape %q0 : tensor<2x19x1x3x16xf32> -> tensor<2x19x3x16xf32>
+  %k = nap.reshape %k0 : tensor<2x19x1x3x16xf32> -> tensor<2x19x3x16xf32>
+  %y = nap.einsum "bshd,bthd->bhst" %q, %k : (tensor<2x19x3x16xf32>, tensor<2x19x3x16xf32>) -> tensor<2x3x19x19xf32>
+  nap.yield %y : tensor<2x3x19x19xf32>
+}
+
+// Columns of two letters that do not follow each other in the result, two contracted letters.
+// CHECK: scattered_columns: {{.*}}equal
+nap.kernel_def contraction @scattered_columns {
+^bb0(%a: tensor<5x4x21xf32>, %b: tensor<4x21x3x13xf32>):
+  %y = nap.einsum "mxk,xkpn->pmn" %a, %b : (tensor<5x4x21xf32>, tensor<4x21x3x13xf32>) -> tensor<3x5x13xf32>
+  nap.yield %y : tensor<3x5x13xf32>
+}
+
+// One side has nothing of its own: a matrix times a vector, both ways.
+// CHECK: matrix_vector: {{.*}}equal
+nap.kernel_def contraction @matrix_vector {
+^bb0(%a: tensor<37x300xf32>, %b: tensor<300xf32>):
+  %y = nap.einsum "mk,k->m" %a, %b : (tensor<37x300xf32>, tensor<300xf32>) -> tensor<37xf32>
+  nap.yield %y : tensor<37xf32>
+}
+
+// CHECK: inner_product: {{.*}}equal
+nap.kernel_def contraction @inner_product {
+^bb0(%a: tensor<300xf32>, %b: tensor<300xf32>):
+  %y = nap.einsum "k,k->" %a, %b : (tensor<300xf32>, tensor<300xf32>) -> tensor<f32>
+  nap.yield %y : tensor<f32>
+}
+
+// CHECK: doubles: {{.*}}equal
+nap.kernel_def contraction @doubles {
+^bb0(%a: tensor<37x300xf64>, %b: tensor<101x300xf64>):
+  %y = nap.einsum "mk,nk->mn" %a, %b : (tensor<37x300xf64>, tensor<101x300xf64>) -> tensor<37x101xf64>
+  nap.yield %y : tensor<37x101xf64>
+}
+
+// CHECK: integers: {{.*}}equal
+nap.kernel_def contraction @integers {
+^bb0(%a: tensor<9x30xi32>, %b: tensor<30x11xi32>):
+  %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<9x30xi32>, tensor<30x11xi32>) -> tensor<9x11xi32>
+  nap.yield %y : tensor<9x11xi32>
+}
