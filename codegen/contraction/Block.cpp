@@ -28,3 +28,19 @@ ContractionBlock nap::decodeTask(ContractionWriter &w, Value task) {
   block.tiles = w.ceilDiv(block.rowCount, s.tileRows);
   return block;
 }
+
+NextPanel nap::panelAfter(ContractionWriter &w, const ContractionBlock &block,
+                          const TermBlock &terms, Value panel) {
+  const ContractionSchedule &s = w.schedule;
+  Value n = w.add(w.add(block.n0, w.mul(panel, s.tileColumns)), s.tileColumns);
+  if (!s.keepSums)
+    return {n, terms.from};
+  auto choose = [&](Value condition, Value x, Value y) -> Value {
+    return arith::SelectOp::create(w.b, condition, x, y);
+  };
+  Value isInside = w.isAtMost(w.add(panel, 2), block.panels);
+  Value first = choose(terms.isLast, n, block.n0);
+  Value after =
+      choose(terms.isLast, w.constant(0), w.add(terms.from, s.contractedBlock));
+  return {choose(isInside, n, first), choose(isInside, terms.from, after)};
+}

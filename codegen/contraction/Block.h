@@ -19,18 +19,48 @@ struct TermBlock {
   mlir::Value isFirst, isLast;
 };
 
+/// Columns for a number of terms that will be wanted next.
+struct NextPanel {
+  mlir::Value n, from;
+};
+
+/// One register tile: its panel and its first row, counted in the block, where its sums wait, and
+/// the panel after its own.
+struct ContractionTile {
+  mlir::Value panel, number, firstRow, sums;
+  NextPanel next;
+};
+
 /// Splits the task's number into batch entry, block of rows, block of columns.
 ContractionBlock decodeTask(ContractionWriter &w, mlir::Value task);
 
-/// Packs the block's columns for the terms: zeros beyond the last column.
-void packColumns(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms);
+/// The panel after `panel`: in the block, then in its next terms, then in the next task.
+NextPanel panelAfter(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                     mlir::Value panel);
+
+/// Packs one panel of the block's columns for the terms: zeros beyond the last column.
+void packColumns(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                 mlir::Value panel);
 
 /// Packs the block's rows for the terms; rows beyond the last repeat it.
 void packRows(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms);
 
-/// Multiplies one register tile along one panel: continues its sums, and stores them in the result
+/// Each of the tile's sums plus its terms: one chain of fused multiply-adds in rising contracted
+/// index. Meanwhile what comes next is fetched towards the caches.
+llvm::SmallVector<mlir::Value> addTerms(ContractionWriter &w, const ContractionBlock &block,
+                                        const TermBlock &terms, const ContractionTile &tile,
+                                        llvm::ArrayRef<mlir::Value> sums);
+
+/// Writes the tile's sums where they wait.
+void keepSums(ContractionWriter &w, const ContractionTile &tile, llvm::ArrayRef<mlir::Value> sums);
+
+/// Stores the tile's finished sums in the result.
+void storeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
+               llvm::ArrayRef<mlir::Value> sums);
+
+/// Multiplies one register tile along its panel: continues its sums, and stores them in the result
 /// where they end.
 void multiplyTile(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
-                  mlir::Value panel, mlir::Value tile);
+                  const ContractionTile &tile);
 
 } // namespace nap

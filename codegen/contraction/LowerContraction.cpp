@@ -2,14 +2,17 @@
 //
 //   for task in first..last:                     task -> batch entry, block of rows, block of columns
 //     for k0 in 0..K step contractedBlock:
-//       pack rhs[k0.., n0..] into panels         scratch [panel][k][tileColumns], zeros beyond N
-//       for panel, for tile of rows:
-//         registers = k0 = 0 ? 0 : sums          scratch [panel][tile][tileRows][tileColumns]
-//         for k: registers += lhs[m.., k] * panel[k, ..]     fused multiply-adds, one chain an element
-//         k0 last ? result[m.., n..] : sums = registers
+//       pack lhs[m0.., k0..] into tiles          scratch [tile][k][tileRows], where it is packed
+//       for panel:
+//         pack rhs[k0.., n..]                    scratch [k][tileColumns], zeros beyond N
+//         for tile of rows:
+//           registers = k0 = 0 ? 0 : sums        scratch [panel][tile][tileRows][tileColumns]
+//           for k: registers += lhs[m.., k] * panel[k, ..]   fused multiply-adds, one chain an element
+//           k0 last ? result[m.., n..] : sums = registers
 //
 // The rows' side is read where it lies if its terms lie side by side, since a register tile only
-// broadcasts from it; else it is packed as [tile][k][tileRows], so that the tile reads one line a term.
+// broadcasts from it; else it is packed, so that the tile reads one line a term. While a tile is
+// multiplied, the rows of the next one and a share of the next panel are fetched towards the caches.
 #include "codegen/contraction/LowerContraction.h"
 
 #include "codegen/contraction/Block.h"
@@ -29,12 +32,18 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
       terms.count = w.minimum(w.constant(schedule.contractedBlock), w.sub(end, k0));
       terms.isFirst = w.isAtMost(k0, w.constant(0));
       terms.isLast = w.isAtMost(end, w.add(k0, schedule.contractedBlock));
-      packColumns(w, block, terms);
       if (schedule.packRows)
         packRows(w, block, terms);
       w.loop(w.constant(0), block.panels, 1, [&](Value panel) {
-        w.loop(w.constant(0), block.tiles, 1,
-               [&](Value tile) { multiplyTile(w, block, terms, panel, tile); });
+        NextPanel next = panelAfter(w, block, terms, panel);
+        packColumns(w, block, terms, panel);
+        w.loop(w.constant(0), block.tiles, 1, [&](Value number) {
+          ContractionTile tile{panel, number, w.mul(number, schedule.tileRows), w.constant(0), next};
+          if (schedule.keepSums)
+            tile.sums = w.mul(w.add(w.mul(panel, schedule.rowBlock / schedule.tileRows), number),
+                              schedule.tileRows * schedule.tileColumns);
+          multiplyTile(w, block, terms, tile);
+        });
       });
     });
   });

@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace nap;
 
 namespace {
-/// A panel to be packed: its first column, and where it goes.
+/// A panel to be packed, by its first column.
 struct Panel {
-  Value n, base;
+  Value n;
 };
 } // namespace
 
@@ -27,7 +27,7 @@ static void packAlongColumns(ContractionWriter &w, const ContractionBlock &block
     Value from = w.add(w.add(block.rhsBase, panel.n),
                        w.offsetOf(w.add(terms.from, k), w.form.contracted,
                                   &ContractionAxis::strideRhs));
-    Value to = w.add(panel.base, w.mul(k, s.tileColumns));
+    Value to = w.mul(k, s.tileColumns);
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
       Value place = w.add(from, j), piece;
       if (whole)
@@ -55,7 +55,7 @@ static void packScalars(ContractionWriter &w, const ContractionBlock &block, con
                                            ValueRange{w.add(w.add(block.rhsBase, place), term)});
       value = arith::SelectOp::create(w.b, w.isAtMost(column, last), value, zero);
       memref::StoreOp::create(w.b, value, w.packedColumns,
-                              ValueRange{w.add(w.add(panel.base, w.mul(k, s.tileColumns)), j)});
+                              ValueRange{w.add(w.mul(k, s.tileColumns), j)});
     });
   });
 }
@@ -77,7 +77,7 @@ static void packTransposed(ContractionWriter &w, const ContractionBlock &block,
         turned = vector::InsertOp::create(w.b, row, turned, ArrayRef<int64_t>{r});
       }
       turned = vector::TransposeOp::create(w.b, turned, ArrayRef<int64_t>{1, 0});
-      Value to = w.add(w.add(panel.base, w.mul(k, s.tileColumns)), j);
+      Value to = w.add(w.mul(k, s.tileColumns), j);
       for (int64_t r = 0; r < s.lanes; ++r) {
         Value row = vector::ExtractOp::create(w.b, turned, ArrayRef<int64_t>{r});
         vector::StoreOp::create(w.b, row, w.packedColumns, w.add(to, r * s.tileColumns));
@@ -87,32 +87,26 @@ static void packTransposed(ContractionWriter &w, const ContractionBlock &block,
   packScalars(w, block, terms, panel, wholeBlocks);
 }
 
-void nap::packColumns(ContractionWriter &w, const ContractionBlock &block,
-                      const TermBlock &terms) {
-  const ContractionSchedule &s = w.schedule;
-  const ContractionForm &form = w.form;
-  bool oneStride = form.columns.size() == 1;
-  bool alongColumns = oneStride && form.columns.front().strideRhs == 1;
-  bool alongTerms = oneStride && form.contracted.size() == 1 &&
-                    form.contracted.front().strideRhs == 1 && w.element.isF32();
-  w.loop(w.constant(0), block.panels, 1, [&](Value number) {
-    Panel panel{w.add(block.n0, w.mul(number, s.tileColumns)),
-                w.mul(number, s.tileColumns * s.contractedBlock)};
-    if (!alongColumns && !alongTerms)
-      return packScalars(w, block, terms, panel, w.constant(0));
-    w.branch(
-        w.isAtMost(w.add(panel.n, s.tileColumns), w.constant(form.columnExtent())),
-        [&] {
-          if (alongColumns)
-            packAlongColumns(w, block, terms, panel, /*whole=*/true);
-          else
-            packTransposed(w, block, terms, panel);
-        },
-        [&] {
-          if (alongColumns)
-            packAlongColumns(w, block, terms, panel, /*whole=*/false);
-          else
-            packScalars(w, block, terms, panel, w.constant(0));
-        });
-  });
+void nap::packColumns(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                      Value number) {
+  int64_t tileColumns = w.schedule.tileColumns;
+  ColumnsLayout layout = w.columnsLayout();
+  Panel panel{w.add(block.n0, w.mul(number, tileColumns))};
+  auto packScalarTerms = [&] { packScalars(w, block, terms, panel, w.constant(0)); };
+  if (layout == ColumnsLayout::any)
+    return packScalarTerms();
+  w.branch(
+      w.isAtMost(w.add(panel.n, tileColumns), w.constant(w.form.columnExtent())),
+      [&] {
+        if (layout == ColumnsLayout::alongColumns)
+          packAlongColumns(w, block, terms, panel, /*whole=*/true);
+        else
+          packTransposed(w, block, terms, panel);
+      },
+      [&] {
+        if (layout == ColumnsLayout::alongColumns)
+          packAlongColumns(w, block, terms, panel, /*whole=*/false);
+        else
+          packScalarTerms();
+      });
 }

@@ -30,6 +30,15 @@ ContractionWriter::ContractionWriter(KernelFunction kernel, const ContractionFor
     packedRows = section(schedule.packedRowsBytes());
 }
 
+ColumnsLayout ContractionWriter::columnsLayout() const {
+  if (form.columns.size() != 1)
+    return ColumnsLayout::any;
+  if (form.columns.front().strideRhs == 1)
+    return ColumnsLayout::alongColumns;
+  bool oneTermStride = form.contracted.size() == 1 && form.contracted.front().strideRhs == 1;
+  return oneTermStride && element.isF32() ? ColumnsLayout::alongTerms : ColumnsLayout::any;
+}
+
 Value ContractionWriter::mul(Value x, int64_t y) {
   if (y == 0)
     return constant(0);
@@ -65,6 +74,11 @@ Value ContractionWriter::maskBelow(Value count) {
   Value lanes = arith::MaxSIOp::create(b, count, constant(0));
   auto type = VectorType::get({schedule.lanes}, b.getI1Type());
   return vector::CreateMaskOp::create(b, type, ValueRange{lanes});
+}
+
+void ContractionWriter::prefetch(Value memory, Value place, bool toFirstLevel) {
+  memref::PrefetchOp::create(b, memory, ValueRange{place}, /*isWrite=*/false,
+                             /*localityHint=*/toFirstLevel ? 3 : 2, /*isDataCache=*/true);
 }
 
 void ContractionWriter::loop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {

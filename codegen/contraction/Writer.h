@@ -9,6 +9,13 @@
 
 namespace nap {
 
+/// How the columns' side lies in memory.
+enum class ColumnsLayout {
+  alongColumns, ///< columns lie side by side
+  alongTerms,   ///< contracted indices lie side by side, columns at one stride; 4-byte elements
+  any,
+};
+
 /// Writes one contraction: the product, how it is cut, its memory, and index arithmetic.
 struct ContractionWriter {
   ContractionWriter(KernelFunction kernel, const ContractionForm &form,
@@ -24,9 +31,15 @@ struct ContractionWriter {
   mlir::VectorType vectorType;
   /// Flat memory of the two sides: rows and columns.
   mlir::Value lhs, rhs;
-  /// Scratch. Columns are packed as [panel][term][tileColumns], rows as [tile][term][tileRows], sums
-  /// stand as [panel][tile][tileRows][tileColumns].
+  /// Scratch. A panel of columns is packed as [term][tileColumns], rows as [tile][term][tileRows],
+  /// sums stand as [panel][tile][tileRows][tileColumns].
   mlir::Value packedColumns, packedRows, sums;
+
+  ColumnsLayout columnsLayout() const;
+  /// Whether neighbouring columns of the result are neighbours in memory.
+  bool hasResultRows() const {
+    return form.columns.size() == 1 && form.columns.front().strideResult == 1;
+  }
 
   mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
   mlir::Value add(mlir::Value x, mlir::Value y) { return mlir::arith::AddIOp::create(b, x, y); }
@@ -50,6 +63,9 @@ struct ContractionWriter {
                        int64_t ContractionAxis::*stride);
   /// Which of a vector's lanes are below `count`; none where it is negative.
   mlir::Value maskBelow(mlir::Value count);
+
+  /// Asks for the line at `place`, to the first-level cache or to the second.
+  void prefetch(mlir::Value memory, mlir::Value place, bool toFirstLevel);
 
   /// A loop over [low, high) by `step`; the body gets the induction variable.
   void loop(mlir::Value low, mlir::Value high, int64_t step,

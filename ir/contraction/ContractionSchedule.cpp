@@ -6,7 +6,7 @@
 using namespace nap;
 
 int64_t ContractionSchedule::packedColumnsBytes() const {
-  return columnBlock * contractedBlock * elementBytes;
+  return tileColumns * contractedBlock * elementBytes;
 }
 int64_t ContractionSchedule::sumsBytes() const {
   return (keepSums ? rowBlock * columnBlock : tileRows * tileColumns) * elementBytes;

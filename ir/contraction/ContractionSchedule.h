@@ -8,8 +8,8 @@ namespace nap {
 /// How the contraction skeleton of the CPU cuts a product. Sizes are in elements.
 ///
 /// A task computes `rowBlock` x `columnBlock` elements of one batch entry, `contractedBlock` terms at
-/// a time: it packs the columns' side into panels of `tileColumns`, and a register tile of
-/// `tileRows` x `tileColumns` runs along the panel. Blocks are whole tiles.
+/// a time: it packs a panel of `tileColumns`, then register tiles of `tileRows` x `tileColumns` run
+/// along it, one after the other. Blocks are whole tiles.
 struct ContractionSchedule {
   int64_t lanes = 16, tileRows = 8, tileColumns = 48;
   int64_t rowBlock = 0, columnBlock = 0, contractedBlock = 0;
@@ -22,7 +22,7 @@ struct ContractionSchedule {
   /// True when sums wait in memory from one block of terms for the next.
   bool keepSums = false;
 
-  /// Bytes of scratch: packed columns, then sums (those of a block, or of one tile), then packed rows
+  /// Bytes of scratch: a packed panel, then sums (those of a block, or of one tile), then packed rows
   /// (where needed).
   int64_t packedColumnsBytes() const;
   int64_t sumsBytes() const;

@@ -1,0 +1,161 @@
+// The multiply-adds of a register tile.
+#include "codegen/contraction/Block.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace nap;
+
+/// Terms that one turn of the loop goes through: a line of memory of each row.
+static constexpr int64_t kUnroll = 16;
+/// Bytes of a line of the caches.
+static constexpr int64_t kLineBytes = 64;
+/// Lines of the next panel that one turn asks for at most.
+static constexpr int64_t kMostLines = 6;
+
+namespace {
+/// Writes the loop over terms.
+class TileLoop {
+public:
+  TileLoop(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+           const ContractionTile &tile);
+  SmallVector<Value> write(ArrayRef<Value> sums);
+
+private:
+  SmallVector<Value> addTerm(Value k, ValueRange sums);
+  void prefetchRows(Value k);
+  void prefetchPanel(Value k);
+  scf::ForOp termLoop(Value from, Value to, int64_t step, ValueRange sums,
+                      function_ref<SmallVector<Value>(Value, ValueRange)> body);
+
+  ContractionWriter &w;
+  const ContractionSchedule &s;
+  const ContractionBlock &block;
+  const TermBlock &terms;
+  const ContractionTile &tile;
+  /// Where each row of the tile begins, in memory or packed.
+  SmallVector<Value> rows;
+};
+} // namespace
+
+TileLoop::TileLoop(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                   const ContractionTile &tile)
+    : w(w), s(w.schedule), block(block), terms(terms), tile(tile) {
+  // Rows beyond the last repeat it; nobody stores what they give.
+  bool isRagged = w.form.rowExtent() % s.tileRows != 0;
+  Value last = w.sub(block.rowCount, w.constant(1));
+  for (int64_t i = 0; i < s.tileRows; ++i) {
+    if (s.packRows) {
+      rows.push_back(w.add(w.mul(tile.firstRow, s.contractedBlock), i));
+      continue;
+    }
+    Value m = w.add(tile.firstRow, i);
+    m = w.add(block.m0, isRagged ? w.minimum(m, last) : m);
+    Value row = w.offsetOf(m, w.form.rows, &ContractionAxis::strideLhs);
+    rows.push_back(w.add(w.add(block.lhsBase, row), terms.from));
+  }
+}
+
+static Value multiplyAdd(ContractionWriter &w, Value x, Value y, Value sum) {
+  if (isa<FloatType>(w.element))
+    return math::FmaOp::create(w.b, x, y, sum);
+  return arith::AddIOp::create(w.b, sum, arith::MulIOp::create(w.b, x, y));
+}
+
+/// The sums after term k.
+SmallVector<Value> TileLoop::addTerm(Value k, ValueRange sums) {
+  int64_t vectors = s.tileColumns / s.lanes;
+  Value from = w.mul(k, s.tileColumns);
+  SmallVector<Value> columns, next;
+  for (int64_t j = 0; j < vectors; ++j)
+    columns.push_back(
+        vector::LoadOp::create(w.b, w.vectorType, w.packedColumns, w.add(from, j * s.lanes)));
+  Value term = w.mul(k, s.packRows ? s.tileRows : 1);
+  for (int64_t i = 0; i < s.tileRows; ++i) {
+    Value scalar = memref::LoadOp::create(w.b, s.packRows ? w.packedRows : w.lhs,
+                                          ValueRange{w.add(rows[i], term)});
+    Value spread = vector::BroadcastOp::create(w.b, w.vectorType, scalar);
+    for (int64_t j = 0; j < vectors; ++j)
+      next.push_back(multiplyAdd(w, spread, columns[j], sums[i * vectors + j]));
+  }
+  return next;
+}
+
+/// Asks for terms [k, k + kUnroll) of the next tile's rows.
+void TileLoop::prefetchRows(Value k) {
+  int64_t lineElements = kLineBytes / s.elementBytes;
+  if (s.packRows) {
+    Value from = w.add(w.add(rows[0], s.tileRows * s.contractedBlock), w.mul(k, s.tileRows));
+    for (int64_t i = 0; i < s.tileRows * kUnroll; i += lineElements)
+      w.prefetch(w.packedRows, w.add(from, i), /*toFirstLevel=*/true);
+    return;
+  }
+  if (w.form.rows.size() != 1)
+    return;
+  int64_t distance = s.tileRows * w.form.rows.front().strideLhs;
+  for (int64_t i = 0; i < s.tileRows; ++i)
+    for (int64_t j = 0; j < kUnroll; j += lineElements)
+      w.prefetch(w.lhs, w.add(w.add(w.add(rows[i], k), distance), j), /*toFirstLevel=*/true);
+}
+
+/// Asks for some lines of the next panel: all turns of all tiles together ask for all.
+void TileLoop::prefetchPanel(Value k) {
+  ColumnsLayout layout = w.columnsLayout();
+  if (layout == ColumnsLayout::any || w.form.contracted.size() > 1)
+    return;
+  int64_t lineElements = kLineBytes / s.elementBytes, tiles = s.rowBlock / s.tileRows;
+  bool along = layout == ColumnsLayout::alongColumns;
+  // Stretches of neighbours, one more line each where they straddle lines.
+  int64_t stretches = along ? s.contractedBlock : s.tileColumns;
+  int64_t lines = (along ? s.tileColumns : s.contractedBlock) / lineElements + 1;
+  int64_t turns = tiles * std::max<int64_t>(1, s.contractedBlock / kUnroll);
+  int64_t linesATurn = std::min((stretches * lines + turns - 1) / turns, kMostLines);
+  Value turn = w.add(w.mul(tile.number, std::max<int64_t>(1, s.contractedBlock / kUnroll)),
+                     arith::DivUIOp::create(w.b, k, w.constant(kUnroll)));
+  int64_t termStride = w.form.contracted.front().strideRhs;
+  int64_t columnStride = w.form.columns.front().strideRhs;
+  Value base = w.add(w.add(block.rhsBase, w.mul(tile.next.n, columnStride)),
+                     w.mul(tile.next.from, termStride));
+  for (int64_t i = 0; i < linesATurn; ++i) {
+    Value number = w.add(w.mul(turn, linesATurn), i);
+    Value stretch = arith::DivUIOp::create(w.b, number, w.constant(lines));
+    Value line = arith::RemUIOp::create(w.b, number, w.constant(lines));
+    Value place = w.add(w.mul(stretch, along ? termStride : columnStride),
+                        w.mul(line, lineElements));
+    w.prefetch(w.rhs, w.add(base, place), /*toFirstLevel=*/false);
+  }
+}
+
+scf::ForOp TileLoop::termLoop(Value from, Value to, int64_t step, ValueRange sums,
+                              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  return scf::ForOp::create(w.b, from, to, w.constant(step), sums,
+                            [&](OpBuilder &, Location, Value k, ValueRange carried) {
+                              OpBuilder::InsertionGuard guard(w.b);
+                              w.b.setInsertionPointToEnd(k.getParentBlock());
+                              scf::YieldOp::create(w.b, body(k, carried));
+                            });
+}
+
+SmallVector<Value> TileLoop::write(ArrayRef<Value> sums) {
+  Value whole = w.roundDown(terms.count, kUnroll);
+  auto turns = termLoop(w.constant(0), whole, kUnroll, sums, [&](Value k, ValueRange carried) {
+    prefetchRows(k);
+    prefetchPanel(k);
+    SmallVector<Value> next(carried);
+    for (int64_t i = 0; i < kUnroll; ++i)
+      next = addTerm(w.add(k, i), next);
+    return next;
+  });
+  if (w.form.contractedExtent() % kUnroll == 0 && s.contractedBlock % kUnroll == 0)
+    return turns.getResults();
+  return termLoop(whole, terms.count, 1, turns.getResults(), [&](Value k, ValueRange carried) {
+           return addTerm(k, carried);
+         }).getResults();
+}
+
+SmallVector<Value> nap::addTerms(ContractionWriter &w, const ContractionBlock &block,
+                                 const TermBlock &terms, const ContractionTile &tile,
+                                 ArrayRef<Value> sums) {
+  return TileLoop(w, block, terms, tile).write(sums);
+}
