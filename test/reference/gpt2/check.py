@@ -17,7 +17,7 @@ expected = safetensors.read(pathlib.Path(__file__).parent / "expected.safetensor
 tensors = {"init." + name: t for name, t in inputs.weights().items()}
 tensors |= {"data." + name: t for name, t in inputs.data().items()} | expected
 flags = shlex.split(inputs.FLAGS) + flags
-comparison = run.Comparison()
+comparison = run.Comparison(flags)
 if what == "gradients":
     flags += [f"--optimizer=sgd(lr = {run.RATE:.0f})", "--clip-norm=none", "--steps=1"]
     lines, weights = run.train(model, tensors, folder, flags)
