@@ -41,6 +41,9 @@ if plain is None:
     config.available_features.add("uninstrumented")
 if lit_config.params.get("long") == "1":  # tools/test --long
     config.available_features.add("long")
+# A test that hangs is one failed test; psutil ends the processes that it started.
+if lit_config.maxIndividualTestTimeIsSupported[0]:
+    lit_config.maxIndividualTestTime = 3600 if "long" in config.available_features else 1200
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:
