@@ -16,6 +16,7 @@
 #include "codegen/math/Expand.h"
 #include "codegen/skeletons/Skeletons.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -95,8 +96,8 @@ LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
 }
 
 void nap::registerLoweredDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+  registry.insert<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
 namespace {

@@ -44,6 +44,10 @@ if lit_config.params.get("long") == "1":  # tools/test --long
 # A test that hangs is one failed test; psutil ends the processes that it started.
 if lit_config.maxIndividualTestTimeIsSupported[0]:
     lit_config.maxIndividualTestTime = 3600 if "long" in config.available_features else 1200
+# NVRTC is sought as runtime/cuda/Nvrtc.cpp does.
+if any(os.path.exists(os.path.join(folder, "lib64/libnvrtc.so"))
+       for folder in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda")):
+    config.available_features.add("nvrtc")
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:

@@ -24,6 +24,10 @@ Value Body::at(Value tensor, ArrayRef<Linear> index) {
   if (found != scopes[level].values.end())
     return found->second;
   Value value = compute(tensor, index);
+  // What is printed for people calls the value by its op.
+  if (Operation *op = tensor.getDefiningOp(), *own = value.getDefiningOp();
+      op && own && own->getLoc() == location)
+    own->setLoc(NameLoc::get(StringAttr::get(op->getContext(), op->getName().stripDialect()), location));
   scopes[level].values[key] = value;
   return value;
 }

@@ -10,6 +10,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -91,6 +92,11 @@ public:
   void store(mlir::Value value, mlir::Value memref, const Linear &place);
   /// A local array of the function.
   mlir::Value allocate(mlir::Type element, int64_t count);
+
+  /// Reduces n terms along last axes, where they are not reduced as the CPU does (`rowReduction`).
+  std::function<mlir::Value(ReduceKind, mlir::Type element, int64_t n,
+                            std::function<mlir::Value(const Linear &)> term)>
+      collective;
 
   /// Loads and stores so far that were not contiguous: how well a choice of loops fits.
   unsigned scattered = 0;

@@ -1,5 +1,6 @@
 // Reductions in the documented order (docs/architecture.md, Order of sums).
 #include "codegen/body/Body.h"
+#include "codegen/body/Combine.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -9,8 +10,7 @@ using namespace nap;
 /// A last-axis reduction of at most this many terms is done lane by lane where its index varies.
 static constexpr int64_t kFewTerms = 32;
 
-/// Scalars or vectors of one type, combined.
-static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Value left, Value right) {
+Value nap::combine(OpBuilder &b, Location loc, ReduceKind kind, Value left, Value right) {
   bool isFloat = mlir::isa<FloatType>(getElementTypeOrSelf(left.getType()));
   auto make = [&]<typename FloatOp, typename IntOp>() -> Value {
     if (isFloat)
@@ -30,8 +30,7 @@ static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Value left, Va
   llvm_unreachable("no other kind");
 }
 
-/// What changes nothing when combined with a running result.
-static TypedAttr neutral(OpBuilder &b, ReduceKind kind, Type element) {
+TypedAttr nap::neutralOf(OpBuilder &b, ReduceKind kind, Type element) {
   if (kind == ReduceKind::sum)
     return b.getZeroAttr(element);
   if (kind == ReduceKind::prod)
@@ -65,7 +64,7 @@ Value Body::rowBlock(ReduceKind kind, Type element, int64_t n, Linear first,
   constexpr int64_t groups = kRunningSums / kLanes;
   unfit += width != kLanes;
   int64_t turns = n / kRunningSums, rest = n % kRunningSums;
-  TypedAttr nothing = neutral(entry, kind, element);
+  TypedAttr nothing = neutralOf(entry, kind, element);
   SmallVector<Value> running(turns ? groups : (rest + kLanes - 1) / kLanes,
                              number(element, nothing, true));
   auto addTerm = [&](int64_t group, const Linear &start, unsigned lane, Value mask) {
@@ -133,7 +132,7 @@ Value Body::orderedReduction(ReduceKind kind, Type type, int64_t n,
                              llvm::function_ref<Value(const Linear &)> term) {
   Type element = getElementTypeOrSelf(type);
   bool lanes = isa<VectorType>(type);
-  Value nothing = number(element, neutral(entry, kind, element), lanes);
+  Value nothing = number(element, neutralOf(entry, kind, element), lanes);
   // One run of `count` terms from `first`.
   auto run = [&](const Linear &first, int64_t count) -> Value {
     Loop loop = open(0, count, nothing);
@@ -160,7 +159,7 @@ Value Body::treeReduction(ReduceKind kind, Type type, int64_t n,
                           llvm::function_ref<Value(const Linear &)> term) {
   Type element = getElementTypeOrSelf(type);
   bool lanes = isa<VectorType>(type);
-  Value nothing = number(element, neutral(entry, kind, element), lanes);
+  Value nothing = number(element, neutralOf(entry, kind, element), lanes);
   SmallVector<Value> running;
   for (int64_t j = 0; j < n; ++j) {
     Value value = term(j);
@@ -202,7 +201,8 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
   reductions.push_back({indices.levelOf(index), !inOrder && !lanes ? double(n) / kLanes : n});
   atLevel(indices.levelOf(index), [&] {
     if (!inOrder && !lanes) {
-      result = rowReduction(op.getKind(), element, n, term);
+      result = collective ? collective(op.getKind(), element, n, term)
+                          : rowReduction(op.getKind(), element, n, term);
       return;
     }
     if (!inOrder && n > kFewTerms)

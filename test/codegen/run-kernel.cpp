@@ -2,6 +2,8 @@
 #include "codegen/Jit.h"
 #include "codegen/LowerKernels.h"
 #include "codegen/Object.h"
+#include "codegen/cuda/CudaPrinter.h"
+#include "codegen/cuda/CudaText.h"
 #include "passes/Passes.h"
 #include "test/interpreter/Inputs.h"
 #include "test/interpreter/Interpreter.h"
@@ -18,6 +20,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -36,6 +39,9 @@ static cl::opt<bool> samples("samples",
                              cl::desc("f32 arguments run through all bit patterns, evenly"));
 static cl::opt<bool> timing("time", cl::desc("print the time of one call, in microseconds"));
 static cl::opt<bool> print("print-code", cl::desc("print the LLVM IR"));
+static cl::opt<std::string> cudaHost("cuda-host", cl::desc("header: run the CUDA text with it, not CPU code"));
+static cl::opt<std::string> cudaPreludeFolder("cuda-prelude", cl::desc("the folder of napkin.cuh"));
+static cl::opt<std::string> cudaBuild("cuda-build", cl::desc("where the text and its library go, without ending"));
 static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH of float arguments"));
 
 /// Bytes after a result that must stay as they were.
@@ -157,7 +163,9 @@ static void takeSamples(std::vector<Tensor> &arguments) {
   }
 }
 
-static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::KernelFunction code) {
+/// Runs the code on all tasks at once and on each by itself, or as `cuda` on its whole grid, which is to give the same bits.
+static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::KernelFunction code,
+                      napkin::runtime::KernelFunction cuda) {
   InputOptions options;
   for (const std::string &text : ranges) {
     auto [low, high] = StringRef(text).split(':');
@@ -193,7 +201,9 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
     return all;
   };
   code(operandsWith(whole).data(), scratch.data, 0, tasks);
-  for (int64_t task = tasks; task-- > 0;)
+  if (cuda)
+    cuda(operandsWith(parts).data(), nullptr, 0, 1);
+  for (int64_t task = cuda ? 0 : tasks; task-- > 0;)
     code(operandsWith(parts).data(), scratch.data, task, task + 1);
   if (timing) {
     double best = 1e30;
@@ -213,7 +223,8 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
       return false;
     }
     if (std::memcmp(whole[number].data, parts[number].data, whole[number].bytes)) {
-      fmt::print("{}: result {} depends on how tasks are called\n", name, number);
+      fmt::print("{}: result {} {}\n", name, number,
+                 cuda ? "of the CUDA text differs" : "depends on how tasks are called");
       return false;
     }
     for (int64_t i = 0; i < tensor.size(); ++i) {
@@ -237,6 +248,31 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
   else
     fmt::print("{}: {} tasks, {} ulp\n", name, tasks, worst);
   return true;
+}
+
+/// Prints all kernels as CUDA C++, builds that for the host, and loads it; null after an error.
+static void *loadCudaText(ArrayRef<KernelDefOp> defs, ModuleOp lowered) {
+  std::string text = "#include \"napkin.cuh\"\n", launchers;
+  for (KernelDefOp def : defs) {
+    auto kernel = printCudaKernel(def, {}, lowered);
+    if (failed(kernel) || failed(verify(lowered)))
+      return nullptr;
+    text += "\n" + kernel->text;
+    launchers += fmt::format("NAP_HOST_KERNEL({}, {}, {})\n", kernel->name, kernel->kernel.blocks,
+                             kernel->kernel.blockThreads);
+  }
+  std::string source = cudaBuild + ".cu", library = cudaBuild + ".so";
+  std::error_code error;
+  llvm::raw_fd_ostream(source, error) << text << "\n#ifdef NAP_HOST_KERNEL\n" << launchers << "#endif\n";
+  std::string command = fmt::format("clang++-22 -x c++ -std=c++20 -O1 -fPIC -shared -ffp-contract=off -pthread "
+                                    "-I '{}' -include '{}' '{}' -o '{}'",
+                                    cudaPreludeFolder.getValue(), cudaHost.getValue(), source, library);
+  if (error || std::system(command.c_str()) != 0)
+    return nullptr;
+  void *handle = dlopen(library.c_str(), RTLD_NOW);
+  if (!handle)
+    fmt::print(stderr, "{}\n", dlerror());
+  return handle;
 }
 
 int main(int argc, char **argv) {
@@ -267,6 +303,10 @@ int main(int argc, char **argv) {
     if (failed(lowerKernel(def, *code)))
       return 1;
   }
+  OwningOpRef<ModuleOp> cudaForm = ModuleOp::create(UnknownLoc::get(&context));
+  void *cudaLibrary = cudaHost.empty() ? nullptr : loadCudaText(defs, *cudaForm);
+  if (!cudaHost.empty() && !cudaLibrary)
+    return 1;
   if (failed(verify(*code)) || failed(convertToLLVMDialect(*code)))
     return 1;
   std::string text;
@@ -288,7 +328,14 @@ int main(int argc, char **argv) {
       fmt::print(stderr, "{}\n", llvm::toString(function.takeError()));
       return 1;
     }
-    good &= runKernel(def, graph, *function);
+    napkin::runtime::KernelFunction cuda = nullptr;
+    if (cudaLibrary) {
+      std::string symbol = "host_" + cudaKernelName(def.getSymName());
+      cuda = reinterpret_cast<napkin::runtime::KernelFunction>(dlsym(cudaLibrary, symbol.c_str()));
+      if (!cuda)
+        return 1;
+    }
+    good &= runKernel(def, graph, *function, cuda);
   }
   return !good;
 }

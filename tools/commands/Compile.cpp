@@ -1,5 +1,8 @@
 // napkin compile: a training executable, or one of the stages on the way.
 #include "codegen/BuildProgram.h"
+#include "codegen/cuda/CudaPrinter.h"
+#include "codegen/cuda/CudaText.h"
+#include "runtime/cuda/Nvrtc.h"
 #include "runtime/files/Console.h"
 #include "runtime/image/Executable.h"
 #include "tools/commands/Model.h"
@@ -16,7 +19,7 @@ namespace rt = napkin::runtime;
 
 static constexpr FlagSpec kOutputFlags[] = {
     {"output", "FILE", "what to write; -o is short for it; default: the model's name, or standard output"},
-    {"emit", "STAGE", "graph, step, kernels, plan, lowered, llvm, obj, exe; default exe"},
+    {"emit", "STAGE", "graph, step, kernels, plan, lowered, llvm, obj, exe, cuda, ptx, cubin; default exe"},
 };
 
 /// Writes text or bytes to the file, or to standard output when there is no name.
@@ -83,6 +86,19 @@ static ExitStatus writeProgram(Model &model, const std::string &output) {
   return failure ? fail(*failure) : ExitStatus::done;
 }
 
+/// The program's kernels as CUDA C++, or what NVRTC makes of it.
+static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::string &output) {
+  auto text = printCudaProgram(model.module());
+  if (failed(text))
+    return ExitStatus::wrongInput;
+  if (stage == "cuda")
+    return write(output, *text);
+  auto binary = rt::compileCuda(*text, cudaPrelude().str(), model.cudaArchitecture());
+  if (!binary)
+    return fail(binary.error());
+  return write(output, stage == "ptx" ? binary->ptx : binary->cubin);
+}
+
 ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   std::vector<std::string> words;
   for (const std::string &word : arguments)
@@ -101,7 +117,8 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
     return found ? *found : otherwise;
   };
   std::string stage = value("emit", "exe");
-  static constexpr llvm::StringRef stages[] = {"graph", "step", "kernels", "plan", "lowered", "llvm", "obj", "exe"};
+  static constexpr llvm::StringRef stages[] = {"graph", "step", "kernels", "plan", "lowered", "llvm",
+                                         "obj",   "exe",  "cuda",    "ptx",  "cubin"};
   if (!llvm::is_contained(stages, stage))
     return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(llvm::ArrayRef(stages), ", ")),
                 ExitStatus::wrongUsage);
@@ -110,8 +127,15 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   if (!isWritablePlace(output))
     return ExitStatus::wrongInput;
   Model model;
-  if ((status = model.read(*flags)) != ExitStatus::done)
+  if ((status = model.read(*flags, /*takesCuda=*/true)) != ExitStatus::done)
     return status;
+  const std::string &architecture = model.cudaArchitecture();
+  bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin";
+  if (!architecture.empty() && !isCuda && stage != "graph" && stage != "step" && stage != "kernels")
+    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx and cubin", architecture, stage),
+                ExitStatus::wrongUsage);
+  if (architecture.empty() && isCuda && stage != "cuda")
+    return fail(fmt::format("--emit={}: an architecture is wanted, such as --target=sm_90", stage), ExitStatus::wrongUsage);
   if (stage == "graph")
     return write(output, print(model.module()));
   std::string step;
@@ -137,6 +161,8 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
     auto program = buildProgram(model.module(), "cpu:" + cpuNameOf(model.target()));
     return failed(program) ? ExitStatus::machineFailure : write(output, rt::printProgram(*program));
   }
+  if (isCuda)
+    return writeCuda(model, stage, output);
   auto lowered = lowerModule(model.module());
   if (failed(lowered))
     return ExitStatus::machineFailure;

@@ -127,7 +127,15 @@ static bool isProcessor(const std::string &name) {
   return false;
 }
 
-ExitStatus Model::read(const ParsedFlags &flags) {
+/// Whether this is an architecture's name: sm_90, sm_100a.
+static bool isArchitecture(StringRef name) {
+  if (!name.consume_front("sm_"))
+    return false;
+  unsigned number = 0;
+  return !name.consumeInteger(10, number) && number >= 50 && number < 1000 && (name.empty() || name == "a" || name == "f");
+}
+
+ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
   napkin::Options options;
   options.defines = flags.definitions;
   // A flag's name in the train block.
@@ -148,9 +156,17 @@ ExitStatus Model::read(const ParsedFlags &flags) {
       return ExitStatus::wrongUsage;
     machine.cpu = *value;
   }
-  if (const std::string *value = flags.find("target"); value && *value != "cpu")
-    return fail(fmt::format("--target={}: only cpu can be compiled for; leave it out", *value),
-                ExitStatus::wrongUsage);
+  if (const std::string *value = flags.find("target"); value && *value != "cpu") {
+    if (!isArchitecture(*value))
+      return fail(fmt::format("--target={}: the targets are cpu and architectures as sm_80, sm_90", *value),
+                  ExitStatus::wrongUsage);
+    if (!takesCuda)
+      return fail(fmt::format("--target={}: for CUDA there is 'napkin compile --emit' alone, with cuda, ptx or cubin; "
+                              "leave it out",
+                              *value),
+                  ExitStatus::wrongUsage);
+    architecture = *value;
+  }
   for (StringRef absent : {"memory", "checkpoint"})
     if (flags.has(absent))
       return fail(fmt::format("--{}: Napkin keeps every activation and plans no budget yet; leave it out", absent.str()),

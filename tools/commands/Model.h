@@ -34,8 +34,9 @@ class Model {
 public:
   Model();
 
-  /// Reads the model file that the flags name and makes its graph. Prints every error.
-  ExitStatus read(const ParsedFlags &flags);
+  /// Reads the model file that the flags name and makes its graph. Prints every error. A target other than
+  /// the CPU is one unless `takesCuda`.
+  ExitStatus read(const ParsedFlags &flags, bool takesCuda = false);
   /// Runs the passes.
   ExitStatus plan(const AfterPass &afterPass = {});
   /// Makes machine code.
@@ -43,6 +44,8 @@ public:
 
   mlir::ModuleOp module() { return *graph; }
   const TargetMachineOptions &target() const { return machine; }
+  /// "sm_90"; empty for the CPU.
+  const std::string &cudaArchitecture() const { return architecture; }
 
 private:
   /// Prints what passes say, in the form of the frontend's errors.
@@ -54,6 +57,7 @@ private:
   PipelineOptions pipeline;
   mlir::OwningOpRef<mlir::ModuleOp> graph;
   std::string graphHash;
+  std::string architecture;
 };
 
 /// The flags that `Model::read` takes, beside those of the runtime's `compileFlags`.

@@ -1,0 +1,36 @@
+// CUDA C++ from lowered kernels.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <string>
+
+namespace nap {
+
+/// How a kernel's text begins.
+struct CudaHead {
+  std::string name;                   ///< a C identifier
+  std::vector<std::string> comments;  ///< lines above it, without the slashes
+  int64_t blockThreads = 256;         ///< threads of a block, at most
+  std::vector<std::string> arguments; ///< a name for each memref argument
+  size_t inputs = 0;                  ///< the first so many arguments are only read
+  bool isInPlace =
+      false; ///< whether a result may share an input's bytes: no pointer is restrict then
+};
+
+/// One `__global__` function from a function in scf, arith, math, memref and gpu on scalars.
+/// Indices print as int, or as i64 where `wide`. A value is printed once; names come from the
+/// values' NameLocs. Fails with a diagnostic at an op that it does not know.
+mlir::FailureOr<std::string> printCuda(mlir::func::FuncOp func, const CudaHead &head, bool wide);
+
+/// `path.like/this` as a C identifier that is no word of C++ or of the prelude.
+std::string cudaName(llvm::StringRef text);
+
+/// The name of a kernel's function: `what.where` as what__where, one without a place as
+/// what__kernel, so that none is a function of CUDA's.
+std::string cudaKernelName(llvm::StringRef kernel);
+
+/// The device prelude, codegen/prelude/napkin.cuh.
+llvm::StringRef cudaPrelude();
+
+} // namespace nap

@@ -1,0 +1,127 @@
+// One translation unit: every kernel with its head comment.
+#include "codegen/cuda/CudaText.h"
+
+#include "codegen/cuda/CudaPrinter.h"
+#include "ir/Cost.h"
+
+#include <fmt/format.h>
+#include <set>
+
+using namespace mlir;
+using namespace nap;
+
+/// "f32[256, 768]".
+static std::string typeText(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  tensor.getElementType().print(stream);
+  stream << "[";
+  llvm::interleaveComma(tensor.getShape(), stream);
+  stream << "]";
+  return text;
+}
+
+/// Adds "gpt2.nap:12" for each place of the model file in a location.
+static void collectLines(Location loc, std::set<std::pair<std::string, unsigned>> &lines) {
+  loc->walk([&](Location part) {
+    if (auto place = dyn_cast<FileLineColLoc>(part))
+      lines.insert({place.getFilename().str(), place.getLine()});
+    return WalkResult::advance();
+  });
+}
+
+/// "model.nap:12 15 17".
+static std::string linesText(const std::set<std::pair<std::string, unsigned>> &lines) {
+  std::string text, file;
+  for (auto &[name, line] : lines) {
+    text += name == file ? fmt::format(" {}", line)
+                         : fmt::format("{}{}:{}", text.empty() ? "" : ", ", name, line);
+    file = name;
+  }
+  return text;
+}
+
+/// Whether a result may take over bytes of an input: in the plan, or as a new version of a declared
+/// tensor.
+static bool writesInput(LaunchOp launch) {
+  auto offsets = launch->getAttrOfType<DenseI64ArrayAttr>("nap.offsets");
+  if (!offsets)
+    return true;
+  return llvm::any_of(launch.getInputs(), [&](Value input) {
+    auto maker = input.getDefiningOp<LaunchOp>();
+    auto own = maker ? maker->getAttrOfType<DenseI64ArrayAttr>("nap.offsets") : DenseI64ArrayAttr();
+    // Tensors overlap as wholes or not at all.
+    return own ? llvm::is_contained(offsets.asArrayRef(),
+                                    own[cast<OpResult>(input).getResultNumber()])
+               : llvm::any_of(launch->getUsers(),
+                              [](Operation *user) { return isa<func::ReturnOp>(user); });
+  });
+}
+
+/// Names for the arguments, from the graph's names of the tensors.
+static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<LaunchOp> launches) {
+  CudaHead head;
+  head.name = cudaKernelName(def.getSymName());
+  head.blockThreads = kernel.blockThreads;
+  Block &body = def.getBody().front();
+  auto results = body.getTerminator()->getOperands();
+  std::string types;
+  for (auto [i, input] : llvm::enumerate(body.getArguments())) {
+    head.arguments.push_back(fmt::format("in_{}", i));
+    types += (i ? ", " : "") + typeText(input.getType());
+  }
+  types += " -> ";
+  for (auto [i, result] : llvm::enumerate(results)) {
+    head.arguments.push_back(results.size() == 1 ? "out" : fmt::format("out_{}", i));
+    types += (i ? ", " : "") + typeText(result.getType());
+  }
+  head.inputs = body.getNumArguments();
+
+  std::set<std::pair<std::string, unsigned>> lines;
+  for (LaunchOp launch : launches) {
+    collectLines(launch.getLoc(), lines);
+    head.isInPlace |= writesInput(launch);
+  }
+  head.comments.push_back(fmt::format("{}  ({})", def.getSymName().str(), linesText(lines)));
+  head.comments.push_back(types);
+  if (!launches.empty()) {
+    LaunchOp launch = launches.front();
+    double operations = 0;
+    for (NamedAttribute counter : launch->getAttrOfType<DictionaryAttr>("nap.cost"))
+      if (llvm::is_contained({"mm", "vec", "cmp", "trn"}, counter.getName()))
+        operations += cast<IntegerAttr>(counter.getValue()).getValue().signedRoundToDouble();
+    double bytes = launch->getAttrOfType<FloatAttr>("nap.bytes_min").getValueAsDouble();
+    head.comments.push_back(fmt::format(
+        "{} launch{} of {} x {} threads, each {:.4g} MFLOP, {:.4g} MB, {:.3g} FLOP/byte",
+        launches.size(), launches.size() == 1 ? "" : "es", kernel.blocks, kernel.blockThreads,
+        operations / 1e6, bytes / 1e6, operations / bytes));
+  }
+  return head;
+}
+
+FailureOr<CudaKernelText> nap::printCudaKernel(KernelDefOp def, ArrayRef<LaunchOp> launches,
+                                               ModuleOp lowered) {
+  FailureOr<CudaKernel> kernel = lowerCudaKernel(def, lowered);
+  if (failed(kernel))
+    return failure();
+  CudaHead head = headOf(def, *kernel, launches);
+  auto text = printCuda(kernel->func, head, kernel->isWide);
+  if (failed(text))
+    return failure();
+  return CudaKernelText{head.name, std::move(*text), *kernel};
+}
+
+FailureOr<std::string> nap::printCudaProgram(ModuleOp planned) {
+  llvm::StringMap<SmallVector<LaunchOp>> launches;
+  planned.walk([&](LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  std::string text = "#include \"napkin.cuh\"\n";
+  for (auto def : planned.getOps<KernelDefOp>()) {
+    OwningOpRef<ModuleOp> lowered = ModuleOp::create(def.getLoc());
+    auto kernel = printCudaKernel(def, launches[def.getSymName()], *lowered);
+    if (failed(kernel))
+      return failure();
+    text += "\n" + kernel->text;
+  }
+  return text;
+}

@@ -1,0 +1,137 @@
+// NVRTC: found by dlopen, used through a table of its functions.
+
+#include "runtime/cuda/Nvrtc.h"
+
+#include <array>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <vector>
+
+namespace napkin::runtime {
+
+namespace {
+
+/// The functions of the library that are used; all return 0 when they succeed.
+struct Library {
+  using Program = void *;
+  int (*createProgram)(Program *, const char *text, const char *name, int headerCount,
+                       const char *const *headers, const char *const *headerNames) = nullptr;
+  int (*compileProgram)(Program, int optionCount, const char *const *options) = nullptr;
+  int (*destroyProgram)(Program *) = nullptr;
+  int (*logSize)(Program, size_t *) = nullptr;
+  int (*log)(Program, char *) = nullptr;
+  int (*ptxSize)(Program, size_t *) = nullptr;
+  int (*ptx)(Program, char *) = nullptr;
+  int (*cubinSize)(Program, size_t *) = nullptr;
+  int (*cubin)(Program, char *) = nullptr;
+  const char *(*errorText)(int) = nullptr;
+};
+
+} // namespace
+
+/// The places where the library may be, the likeliest first.
+static std::vector<std::string> libraryPaths() {
+  std::vector<std::string> paths;
+  if (const char *file = std::getenv("NAPKIN_NVRTC"))
+    return {file};
+  std::vector<std::string> folders;
+  if (const char *home = std::getenv("CUDA_HOME"))
+    folders.push_back(std::string(home) + "/lib64/");
+  folders.push_back("/usr/local/cuda/lib64/");
+  folders.push_back("");
+  for (const std::string &folder : folders)
+    for (const char *name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
+      paths.push_back(folder + name);
+  return paths;
+}
+
+/// Opens the library. It stays open: it has no state that is worth closing.
+static Result<Library> openLibrary() {
+  void *handle = nullptr;
+  for (const std::string &path : libraryPaths())
+    if ((handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)))
+      break;
+  if (!handle)
+    return Error{"NVRTC was not found; set NAPKIN_NVRTC to the file libnvrtc.so, or CUDA_HOME to "
+                 "the toolkit",
+                 ExitStatus::machineFailure};
+  Library library;
+  bool isWhole = true;
+  auto find = [&](auto &function, const char *name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    isWhole &= function != nullptr;
+  };
+  find(library.createProgram, "nvrtcCreateProgram");
+  find(library.compileProgram, "nvrtcCompileProgram");
+  find(library.destroyProgram, "nvrtcDestroyProgram");
+  find(library.logSize, "nvrtcGetProgramLogSize");
+  find(library.log, "nvrtcGetProgramLog");
+  find(library.ptxSize, "nvrtcGetPTXSize");
+  find(library.ptx, "nvrtcGetPTX");
+  find(library.cubinSize, "nvrtcGetCUBINSize");
+  find(library.cubin, "nvrtcGetCUBIN");
+  find(library.errorText, "nvrtcGetErrorString");
+  if (!isWhole)
+    return Error{"NVRTC lacks a function that version 11.1 has; a newer one is needed",
+                 ExitStatus::machineFailure};
+  return library;
+}
+
+/// One of the texts that a program has after compiling.
+static std::string fetch(Library::Program program, int (*size)(Library::Program, size_t *),
+                         int (*get)(Library::Program, char *)) {
+  size_t bytes = 0;
+  if (size(program, &bytes) != 0 || bytes == 0)
+    return "";
+  std::string text(bytes, '\0');
+  if (get(program, text.data()) != 0)
+    return "";
+  return text;
+}
+
+/// The first line of a log that speaks of an error.
+static std::string firstError(const std::string &log) {
+  size_t at = log.find("error");
+  if (at == std::string::npos)
+    return log.substr(0, log.find('\n'));
+  size_t begin = log.rfind('\n', at);
+  begin = begin == std::string::npos ? 0 : begin + 1;
+  return log.substr(begin, log.find('\n', at) - begin);
+}
+
+Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
+                               const std::string &architecture) {
+  Result<Library> library = openLibrary();
+  if (!library)
+    return library.error();
+  const char *headers[] = {prelude.c_str()};
+  const char *names[] = {"napkin.cuh"};
+  Library::Program program = nullptr;
+  int status = library->createProgram(&program, text.c_str(), "napkin.cu", 1, headers, names);
+  if (status != 0)
+    return Error{fmt::format("NVRTC: {}", library->errorText(status)), ExitStatus::machineFailure};
+  std::string target = "--gpu-architecture=" + architecture;
+  std::array options = {target.c_str(),    "--std=c++20",       "--fmad=false",
+                        "--ftz=false",     "--prec-div=true",   "--prec-sqrt=true",
+                        "-default-device", "--ptxas-options=-v"};
+  status = library->compileProgram(program, static_cast<int>(options.size()), options.data());
+  CudaBinary binary;
+  binary.log = fetch(program, library->logSize, library->log);
+  if (status == 0) {
+    binary.ptx = fetch(program, library->ptxSize, library->ptx);
+    binary.cubin = fetch(program, library->cubinSize, library->cubin);
+  }
+  library->destroyProgram(&program);
+  // The texts end with a zero that is none of theirs.
+  for (std::string *part : {&binary.log, &binary.ptx})
+    while (!part->empty() && part->back() == '\0')
+      part->pop_back();
+  if (status != 0)
+    return Error{fmt::format("NVRTC for {}: {}: {}", architecture, library->errorText(status),
+                             firstError(binary.log)),
+                 ExitStatus::machineFailure};
+  return binary;
+}
+
+} // namespace napkin::runtime

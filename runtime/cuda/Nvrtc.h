@@ -1,0 +1,31 @@
+// NVRTC: NVIDIA's run-time compiler for CUDA C++, loaded where it is there.
+
+#ifndef NAPKIN_RUNTIME_CUDA_NVRTC_H
+#define NAPKIN_RUNTIME_CUDA_NVRTC_H
+
+#include "runtime/Status.h"
+
+#include <string>
+#include <string_view>
+
+namespace napkin::runtime {
+
+/// What NVRTC makes of a text.
+struct CudaBinary {
+  std::string ptx;   ///< assembly for the virtual machine
+  std::string cubin; ///< code for the one architecture
+  std::string log;   ///< what ptxas says of each kernel's registers, spills and shared memory
+};
+
+/// Compiles CUDA C++ that includes nothing but "napkin.cuh", whose text is `prelude`, for an
+/// architecture
+/// ("sm_90"). No multiply and add are contracted, nothing is flushed to zero, division and square
+/// root are rounded exactly. The library is sought in NAPKIN_NVRTC (a file), in CUDA_HOME, in
+/// /usr/local/cuda, and by the loader. Fails with one sentence if it is not found or the text does
+/// not compile: then with the first error that the compiler names.
+Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
+                               const std::string &architecture);
+
+} // namespace napkin::runtime
+
+#endif
