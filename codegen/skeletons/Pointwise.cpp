@@ -3,7 +3,14 @@
 // The result space, row-major, is cut into chunks, one a task. A call does the elements from the
 // first chunk's start to the last chunk's end: rows of the outer axes around a loop along the inner
 // ones, in vectors where neighbours can be computed together. What depends on the row alone stands
-// in the row's loop, so a reduction whose result is spread along the row is done once a row.
+// in the row's loop, so a reduction whose result is spread along the row is done once a row, and a
+// result of one element a row is stored there:
+//
+//   for row                              layer_norm: x -> y, mean, scale
+//     mean = sum of x[row, ...] / n      a phase: one loop along the row
+//     scale = rsqrt(sum of (x[row, ...] - mean)^2 / n + eps)
+//     for column: store y                what the sums went through is computed again, from the cache
+//     store mean, scale
 #include "codegen/skeletons/Skeletons.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,6 +22,17 @@ using namespace nap;
 static constexpr int64_t kColumnLanes = 64;
 /// Steps an element up to which a column sum has registers for wide vectors.
 static constexpr unsigned kFewSteps = 6;
+
+/// The type of the largest result: its elements are the iteration space.
+static RankedTensorType spaceOf(KernelFunction &kernel) {
+  RankedTensorType space;
+  for (Value result : kernel.results()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    if (!space || type.getNumElements() > space.getNumElements())
+      space = type;
+  }
+  return space;
+}
 
 namespace {
 
@@ -38,7 +56,7 @@ class PointwiseLoops {
 public:
   PointwiseLoops(KernelFunction kernel, Walk walk)
       : kernel(kernel), walk(walk), body(kernel.body(std::max(walk.width, kLanes))),
-        shape(cast<RankedTensorType>(kernel.results()[0].getType()).getShape()) {}
+        shape(spaceOf(kernel).getShape()) {}
 
   WalkCost write();
 
@@ -59,7 +77,11 @@ private:
     return arith::MaxSIOp::create(body.builder(), body.loc(), x, y);
   }
 
+  bool isOfRow(Value result) const {
+    return cast<RankedTensorType>(result.getType()).getShape() != shape;
+  }
   void writeRow(const Linear &row, Value from, Value to);
+  void writeRowResults(const Linear &row, llvm::function_ref<void()> writeOthers);
   void writeElements(const Linear &row, const Linear &column);
 
   KernelFunction kernel;
@@ -92,7 +114,7 @@ WalkCost PointwiseLoops::write() {
     Value start = mul(row.op.getInductionVar(), columns);
     Value rowFrom = max(sub(from, start), body.indexConstant(0));
     Value rowTo = min(sub(to, start), body.indexConstant(columns));
-    writeRow(row.index(), rowFrom, rowTo);
+    writeRowResults(row.index(), [&] { writeRow(row.index(), rowFrom, rowTo); });
     body.close(row);
   }
 
@@ -101,6 +123,20 @@ WalkCost PointwiseLoops::write() {
   for (auto [level, each] : body.reductions)
     vectors += turns[rows == 1 && level > 0 ? 2 : std::min(level, 2u)] * each;
   return {vectors, body.unfit == 0 && (walk.width <= kLanes || body.scattered == 0)};
+}
+
+/// Writes the results of one element a row around the others: computed before any is stored, stored after
+/// all are computed.
+void PointwiseLoops::writeRowResults(const Linear &row, llvm::function_ref<void()> writeOthers) {
+  SmallVector<std::pair<size_t, Value>> values;
+  for (auto [i, result] : llvm::enumerate(kernel.results()))
+    if (isOfRow(result)) {
+      auto own = cast<RankedTensorType>(result.getType()).getShape();
+      values.push_back({i, body.at(result, body.space().delinearize(row, own))});
+    }
+  writeOthers();
+  for (auto [i, value] : values)
+    body.store(value, kernel.result(i), row);
 }
 
 /// Elements [from, to) of one row.
@@ -148,10 +184,11 @@ void PointwiseLoops::writeElements(const Linear &row, const Linear &column) {
   size_t outer = shape.size() - walk.innerAxes;
   SmallVector<Linear> index = body.space().delinearize(row, shape.take_front(outer));
   llvm::append_range(index, body.space().delinearize(column, shape.drop_front(outer)));
-  SmallVector<Value> values;
-  for (Value result : kernel.results())
-    values.push_back(body.at(result, index));
-  for (auto [i, value] : llvm::enumerate(values))
+  SmallVector<std::pair<size_t, Value>> values;
+  for (auto [i, result] : llvm::enumerate(kernel.results()))
+    if (!isOfRow(result))
+      values.push_back({i, body.at(result, index)});
+  for (auto [i, value] : values)
     body.store(value, kernel.result(i), row * columns + column);
 }
 
@@ -181,13 +218,32 @@ static bool reducesColumns(KernelFunction kernel) {
   return reductions > 0 && steps <= kFewSteps;
 }
 
-LogicalResult nap::lowerPointwise(KernelFunction kernel) {
-  auto type = cast<RankedTensorType>(kernel.results()[0].getType());
-  for (Value other : kernel.results())
-    if (cast<RankedTensorType>(other.getType()).getShape() != type.getShape())
+/// The rows of a kernel with results of one element a row, 0 without; fails where results have other
+/// shapes than these two.
+static FailureOr<int64_t> rowsOf(KernelFunction kernel, RankedTensorType space) {
+  int64_t rows = 0;
+  for (Value result : kernel.results()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    if (type.getShape() == space.getShape())
+      continue;
+    int64_t elements = type.getNumElements(), leading = 1;
+    for (int64_t extent : space.getShape())
+      leading *= leading < elements ? extent : 1;
+    if (elements == 1 || elements != leading || (rows && rows != elements))
       return kernel.def.emitError()
              << "results of a " << stringifyKernelClass(kernel.def.getKernelClass())
-             << " kernel have one shape, found " << type << " and " << other.getType();
+             << " kernel have one shape, or one element for each of its rows; found " << space
+             << " and " << type;
+    rows = elements;
+  }
+  return rows;
+}
+
+LogicalResult nap::lowerPointwise(KernelFunction kernel) {
+  RankedTensorType type = spaceOf(kernel);
+  FailureOr<int64_t> rows = rowsOf(kernel, type);
+  if (failed(rows))
+    return failure();
 
   // The least cost, then the most axes in one loop; vectors unless a sum along the last axis would
   // go lane by lane.
@@ -197,10 +253,10 @@ LogicalResult nap::lowerPointwise(KernelFunction kernel) {
   for (size_t axes = 0; axes <= size_t(type.getRank()); ++axes) {
     if (axes > 0)
       columns *= type.getDimSize(type.getRank() - axes);
-    if (columns == 1)
+    if (columns == 1 || (*rows && type.getNumElements() / columns != *rows))
       continue;
     WalkCost cost = tryWalk(kernel, {axes, kLanes});
-    if (cost.fits && (best.width == 1 || cost.vectors <= bestCost)) {
+    if ((cost.fits || *rows) && (best.width == 1 || cost.vectors <= bestCost)) {
       best = {axes, kLanes};
       bestCost = cost.vectors;
     }

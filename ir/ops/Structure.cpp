@@ -74,6 +74,14 @@ static bool isMainOp(KernelClass kind, Operation *op) {
   return false;
 }
 
+/// Whether `shape` has one element for each row that some leading axes of `space` make.
+static bool areRowsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
+  int64_t elements = ShapedType::getNumElements(shape), rows = 1;
+  for (int64_t extent : space)
+    rows *= rows < elements ? extent : 1;
+  return elements > 1 && rows == elements;
+}
+
 /// Fails unless the region fits its class and ends in a yield. C2 and C3 of nap.kernel.
 static LogicalResult checkKernelBody(Operation *op, KernelClass kind, Block &body) {
   auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
@@ -96,11 +104,15 @@ static LogicalResult checkKernelBody(Operation *op, KernelClass kind, Block &bod
                              << " ops of its class, wanted " << wanted;
   if (kind != KernelClass::pointwise)
     return success();
+  ArrayRef<int64_t> space = tensorType(yield.getValues()[0]).getShape();
   for (Value value : yield.getValues())
-    if (tensorType(value).getShape() != tensorType(yield.getValues()[0]).getShape())
-      return op->emitOpError() << "results of a pointwise kernel have one shape, found "
-                               << shapeText(tensorType(value).getShape()) << " beside "
-                               << shapeText(tensorType(yield.getValues()[0]).getShape());
+    if (ShapedType::getNumElements(space) < tensorType(value).getNumElements())
+      space = tensorType(value).getShape();
+  for (Value value : yield.getValues())
+    if (auto shape = tensorType(value).getShape(); shape != space && !areRowsOf(shape, space))
+      return op->emitOpError() << "results of a pointwise kernel have one shape, or one element for each of "
+                                  "its rows; found "
+                               << shapeText(space) << " beside " << shapeText(shape);
   return success();
 }
 

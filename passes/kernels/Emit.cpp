@@ -149,7 +149,7 @@ Value nap::createCopy(OpBuilder &builder, Value value) {
 namespace {
 /// A kernel before it is built.
 struct Draft {
-  /// What it computes, in the function's order; a single `nap.kernel` where it stands already.
+  /// What it computes, each op after its operands; a single `nap.kernel` where it stands already.
   SmallVector<Operation *> ops;
   /// The stored tensors that it reads.
   SmallVector<Value> inputs;
@@ -166,29 +166,36 @@ struct Layout {
 };
 } // namespace
 
-/// Collects what the outputs need that no other draft stores.
+/// Collects what the outputs need that no other draft stores: each op after its operands, in the order in
+/// which the outputs and then the operands name them, so that kernels of equal structure come out equal
+/// wherever their ops stand.
 static Draft draftKernel(const Layout &layout, unsigned number, ArrayRef<Value> outputs) {
   Draft draft;
   draft.outputs = outputs;
-  llvm::SetVector<Operation *> ops;
+  DenseSet<Operation *> seen;
   llvm::SetVector<Value> reads;
-  SmallVector<Value> wanted(outputs);
-  while (!wanted.empty()) {
-    Value value = wanted.pop_back_val();
+  SmallVector<std::pair<Operation *, unsigned>> path;
+  auto visit = [&](Value value) {
     auto stored = layout.storedBy.find(value);
     Operation *op = value.getDefiningOp();
-    if (!op || (stored != layout.storedBy.end() && stored->second != number)) {
+    if (!op || (stored != layout.storedBy.end() && stored->second != number))
       reads.insert(value);
-      continue;
+    else if (seen.insert(op).second)
+      path.push_back({op, 0});
+  };
+  for (Value output : outputs) {
+    visit(output);
+    while (!path.empty()) {
+      auto &[op, next] = path.back();
+      if (next < op->getNumOperands()) {
+        visit(op->getOperand(next++));
+        continue;
+      }
+      draft.ops.push_back(op);
+      draft.place = std::max(draft.place, layout.placeOf.lookup(op));
+      path.pop_back();
     }
-    if (ops.insert(op))
-      wanted.append(op->operand_begin(), op->operand_end());
   }
-  draft.ops = ops.takeVector();
-  llvm::sort(draft.ops, [&](Operation *a, Operation *b) {
-    return layout.placeOf.lookup(a) < layout.placeOf.lookup(b);
-  });
-  draft.place = layout.placeOf.lookup(draft.ops.back());
   // Inputs in the order in which the ops name them.
   llvm::SetVector<Value> inputs;
   for (Operation *op : draft.ops)

@@ -11,8 +11,13 @@
 #include "passes/kernels/Fuse.h"
 
 #include "passes/MemoryModel.h"
+#include "passes/kernels/Recipes.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace nap;
@@ -23,19 +28,21 @@ struct Demand {
   unsigned group = 0;
   /// Elements that the kernel evaluates, all tasks together; more than there are where it does so again.
   double evaluations = 0;
-  /// Each element is wanted where the kernel writes the same row-major place.
-  bool isInPlace = false;
-  /// The value's leading axes are those of the kernel's loops, so that what depends on them alone is
-  /// computed once for all trailing ones.
-  bool isRowMajor = false;
-  /// The value depends on such axes alone: however often it is wanted, it is computed once.
-  bool isOncePerRow = false;
+  /// How finely the wish follows the kernel's loops: with both the value and the kernel's space cut, row-major,
+  /// into so many rows, a row of the value is wanted for the same row of the space alone.
+  int64_t rows = 1;
 };
 
 /// A kernel that grows.
 struct Group {
   SmallVector<Value> outputs;
+  /// The iteration space: the shape of its largest results.
   ArrayRef<int64_t> shape;
+  /// The rows into which its loops cut the space, each with reductions or results of one element a row;
+  /// 0 while nothing asks for rows.
+  int64_t rows = 0;
+  /// Sums over leading axes: the shape that they go over; all its results are such sums.
+  ArrayRef<int64_t> summed;
   /// Whether it computes operands inside; other kernels read them from memory.
   bool isHost = false;
   /// Ops inside, views aside, and the reductions among them.
@@ -46,12 +53,19 @@ struct Group {
   llvm::SetVector<unsigned> readers;
   /// The group that it became a part of; itself where it stands alone.
   unsigned mergedInto = 0;
+
+  int64_t elements() const { return ShapedType::getNumElements(shape); }
 };
 
-/// What it takes to compute a value again: work of one element, and what must be read from memory.
-struct Recipe {
-  unsigned work = 0;
-  SmallVector<Value, 4> leaves;
+/// How a value becomes one more result of a kernel.
+enum class Fit {
+  none,
+  /// An element of the iteration space.
+  space,
+  /// One element a row.
+  row,
+  /// It is the iteration space, of which all results so far have one element a row.
+  newSpace,
 };
 
 /// Decides for one block.
@@ -61,19 +75,23 @@ public:
   SmallVector<KernelGroup> run();
 
 private:
-  void writeRecipes();
   void demand(Value value, Demand demand);
   void passThroughView(Operation *view, ArrayRef<Demand> demands);
   void passToOperands(Operation *op, const Demand &demand);
   bool isComputedInside(Operation *op, ArrayRef<Demand> demands);
+  bool isTooOften(Operation *op, const Demand &wish) const;
+  bool needsMoreTasks(Operation *op, const Demand &wish) const;
   bool isWorthRecomputing(Value value, ArrayRef<Demand> demands);
   double bytesToCompute(Value value, const Demand &wish, double element);
   void store(Operation *op, ArrayRef<Demand> demands);
+  Fit fitOf(Value value, const Demand &wish) const;
   std::optional<unsigned> groupToJoin(Value value, ArrayRef<Demand> demands);
+  void join(Value value, unsigned number, Fit fit);
   bool reaches(unsigned from, unsigned to);
   unsigned find(unsigned group) const;
   SmallVector<Demand> wishesFor(Operation *op);
-  bool mergeSiblings(ArrayRef<Demand> wishes);
+  bool areSiblings(Value value, const Demand &a, const Demand &b);
+  bool mergeSiblings(Value value, ArrayRef<Demand> wishes);
 
   Block &block;
   const DenseSet<Value> &stored;
@@ -89,11 +107,12 @@ static constexpr unsigned kOpsAtMost = 160;
 /// Tensors that a kernel takes and gives at most.
 static constexpr unsigned kOutputsAtMost = 8;
 /// Reductions in one kernel at most: each is a loop of its own.
-static constexpr unsigned kReductionsAtMost = 3;
-/// Work of one element at most that is done again rather than stored.
-static constexpr unsigned kWorkAtMost = 32;
-/// Values of fewer elements are stored when several kernels need them: no traffic to speak of.
-static constexpr int64_t kSmall = 2048;
+static constexpr unsigned kReductionsAtMost = 4;
+/// Values of fewer elements, or of one for so many of each kernel that needs them, are stored when several
+/// kernels need them: no traffic to speak of.
+static constexpr int64_t kSmall = 64, kSmallShare = 16;
+/// Fewer rows are too few tasks for a space of more than a few elements.
+static constexpr int64_t kRowsAtLeast = 16, kFewElements = 1 << 14;
 
 static int64_t elementsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
@@ -101,50 +120,6 @@ static int64_t elementsOf(Value value) {
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-/// Whether a kernel may compute this op inside.
-static bool isComputable(Operation *op) {
-  return isa<Fusable, ReduceOp, RandomUniformOp, RandomNormalOp, EmbedOp, TakeAlongOp, ConcatOp, PadOp>(
-      op);
-}
-
-/// Work of one element, in units of an addition.
-static unsigned workOf(Operation *op) {
-  if (isa<RandomUniformOp, RandomNormalOp>(op))
-    return 16;
-  if (isa<ErfOp, PowOp, SinOp, CosOp>(op))
-    return 8;
-  if (isa<ExpOp, TanhOp, LogOp, SigmoidOp, Expm1Op, Log1pOp>(op))
-    return 4;
-  return 1;
-}
-
-/// What computing values again would take, from the first op to the last.
-void Fuser::writeRecipes() {
-  for (BlockArgument argument : block.getArguments())
-    recipes[argument].leaves = {argument};
-  for (Operation &op : block.without_terminator())
-    for (Value result : op.getResults()) {
-      Recipe recipe;
-      bool again = isView(&op) || isa<Fusable, RandomUniformOp, RandomNormalOp>(op);
-      if (again) {
-        recipe.work = isView(&op) ? 0 : workOf(&op);
-        for (Value operand : op.getOperands()) {
-          const Recipe &inner = recipes[operand];
-          recipe.work += inner.work;
-          for (Value leaf : inner.leaves)
-            if (!llvm::is_contained(recipe.leaves, leaf))
-              recipe.leaves.push_back(leaf);
-        }
-        again = recipe.work <= kWorkAtMost && recipe.leaves.size() <= 6;
-      } else if (isFree(&op)) {
-        again = true;
-      }
-      if (!again)
-        recipe = {0, {result}};
-      recipes[result] = std::move(recipe);
-    }
 }
 
 /// The group that `group` is part of by now.
@@ -155,16 +130,14 @@ unsigned Fuser::find(unsigned group) const {
 }
 
 /// Adds a wish to others for the same value, at most one a kernel.
-static void addWish(SmallVectorImpl<Demand> &wishes, const Demand &wish) {
+static void addWish(SmallVectorImpl<Demand> &wishes, const Demand &wish, int64_t elements) {
   for (Demand &known : wishes)
     if (known.group == wish.group) {
-      bool together = (known.isInPlace && wish.isInPlace) ||
-                      (known.isOncePerRow && wish.isOncePerRow);
+      // Element by element, both are one evaluation.
+      bool together = known.rows == elements && wish.rows == elements;
       known.evaluations = together ? std::max(known.evaluations, wish.evaluations)
                                    : known.evaluations + wish.evaluations;
-      known.isInPlace &= wish.isInPlace;
-      known.isOncePerRow &= wish.isOncePerRow;
-      known.isRowMajor &= wish.isRowMajor;
+      known.rows = std::gcd(known.rows, wish.rows);
       return;
     }
   wishes.push_back(wish);
@@ -172,7 +145,7 @@ static void addWish(SmallVectorImpl<Demand> &wishes, const Demand &wish) {
 
 void Fuser::demand(Value value, Demand demand) {
   groups[demand.group].reads.insert(value);
-  addWish(demands[value], demand);
+  addWish(demands[value], demand, elementsOf(value));
 }
 
 /// The wishes for an op's results, by kernels as they are merged now; later kernels first.
@@ -181,99 +154,128 @@ SmallVector<Demand> Fuser::wishesFor(Operation *op) {
   for (Value result : op->getResults())
     for (Demand wish : demands.lookup(result)) {
       wish.group = find(wish.group);
-      addWish(wishes, wish);
+      addWish(wishes, wish, elementsOf(result));
     }
   // Earlier kernels have larger numbers.
   llvm::sort(wishes, [](const Demand &a, const Demand &b) { return a.group < b.group; });
   return wishes;
 }
 
-/// Makes kernels one that all read a value where they write, if none depends on another.
-bool Fuser::mergeSiblings(ArrayRef<Demand> wishes) {
-  unsigned ops = 0, outputs = 0, reductions = 0;
-  for (const Demand &wish : wishes) {
-    const Group &group = groups[wish.group];
-    if (!group.isHost || !wish.isInPlace || group.shape != groups[wishes[0].group].shape)
-      return false;
-    ops += group.opCount;
-    outputs += group.outputs.size();
-    reductions += group.reductionCount;
-  }
-  if (ops > kOpsAtMost || outputs > kOutputsAtMost || reductions > kReductionsAtMost)
+/// Whether two kernels that read the value go through it in the same loops, and neither depends on the
+/// other.
+bool Fuser::areSiblings(Value value, const Demand &a, const Demand &b) {
+  const Group &left = groups[a.group], &right = groups[b.group];
+  if (!left.isHost || !right.isHost || left.shape != right.shape)
     return false;
-  for (const Demand &a : wishes)
-    for (const Demand &b : wishes)
-      if (a.group != b.group && reaches(a.group, b.group))
-        return false;
-  unsigned target = wishes[0].group;
-  for (const Demand &wish : wishes.drop_front()) {
-    Group &whole = groups[target], &part = groups[wish.group];
-    llvm::append_range(whole.outputs, part.outputs);
-    part.outputs.clear();
-    whole.opCount += part.opCount;
-    whole.reductionCount += part.reductionCount;
-    whole.reads.insert(part.reads.begin(), part.reads.end());
-    whole.readers.insert(part.readers.begin(), part.readers.end());
-    part.mergedInto = target;
+  bool areColumns = !left.summed.empty() && left.summed == right.summed &&
+                    elementsOf(value) == ShapedType::getNumElements(left.summed);
+  bool areRows = left.summed.empty() && right.summed.empty() && a.rows == b.rows &&
+                 a.rows == left.elements() && (!left.rows || !right.rows || left.rows == right.rows);
+  return (areColumns || areRows) && left.opCount + right.opCount <= kOpsAtMost &&
+         left.outputs.size() + right.outputs.size() <= kOutputsAtMost &&
+         left.reductionCount + right.reductionCount <= kReductionsAtMost &&
+         !reaches(a.group, b.group) && !reaches(b.group, a.group);
+}
+
+/// Makes kernels one that read a value in the same loops. True if there were any.
+bool Fuser::mergeSiblings(Value value, ArrayRef<Demand> wishes) {
+  bool merged = false;
+  for (size_t i = 0; i < wishes.size(); ++i)
+    for (size_t j = i + 1; j < wishes.size(); ++j) {
+      unsigned target = wishes[i].group, number = wishes[j].group;
+      if (groups[target].mergedInto != target || groups[number].mergedInto != number ||
+          !areSiblings(value, wishes[i], wishes[j]))
+        continue;
+      Group &whole = groups[target], &part = groups[number];
+      llvm::append_range(whole.outputs, part.outputs);
+      part.outputs.clear();
+      whole.rows = std::max(whole.rows, part.rows);
+      whole.opCount += part.opCount;
+      whole.reductionCount += part.reductionCount;
+      whole.reads.insert(part.reads.begin(), part.reads.end());
+      whole.readers.insert(part.readers.begin(), part.readers.end());
+      part.mergedInto = target;
+      merged = true;
+    }
+  return merged;
+}
+
+/// The elements of the leading axes that satisfy `isKept`.
+static int64_t leadingElements(ArrayRef<int64_t> shape, llvm::function_ref<bool(int64_t)> isKept) {
+  int64_t elements = 1;
+  for (int64_t axis = 0; axis < int64_t(shape.size()) && isKept(axis); ++axis)
+    elements *= shape[axis];
+  return elements;
+}
+
+/// The elements of the leading axes that a view moves nowhere, axes of size 1 aside; `target` gives the
+/// axis of the view for each of its operand's.
+static int64_t unmovedElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> target,
+                               ArrayRef<int64_t> viewShape) {
+  int64_t elements = 1, viewAxis = 0;
+  for (auto [size, to] : llvm::zip(shape, target)) {
+    if (size == 1)
+      continue;
+    while (viewShape[viewAxis] == 1)
+      ++viewAxis;
+    if (to != viewAxis++)
+      break;
+    elements *= size;
   }
-  return true;
+  return elements;
+}
+
+/// The rows into which operand `number` of an op and its result can be cut such that a row of one needs the
+/// same row of the other alone; 0: any that the result can be cut into.
+static int64_t rowsKept(Operation *op, unsigned number) {
+  auto shape = shapeOf(op->getOperand(number));
+  auto leading = [&](llvm::function_ref<bool(int64_t)> isKept) {
+    return leadingElements(shape, isKept);
+  };
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    return unmovedElements(shape, broadcast.getAxes(), broadcast.getType().getShape());
+  if (auto permute = dyn_cast<PermuteOp>(op))
+    return unmovedElements(shape, invertPermutationVector(permute.getOrder()),
+                           permute.getType().getShape());
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return leading([&](int64_t axis) { return slice.getType().getDimSize(axis) == shape[axis]; });
+  if (auto pad = dyn_cast<PadOp>(op))
+    return leading([&](int64_t axis) { return pad.getType().getDimSize(axis) == shape[axis]; });
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    return leading([&](int64_t axis) { return axis < int64_t(concat.getAxis()); });
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return leading([&](int64_t axis) { return !llvm::is_contained(reduce.getAxes(), axis); });
+  if (isa<TakeAlongOp>(op) && number == 0)
+    return leading([&](int64_t axis) { return axis + 1 < int64_t(shape.size()); });
+  if (isa<EmbedOp>(op) && number == 1)
+    return elementsOf(op->getOperand(number));
+  bool isAny = isa<Fusable, ReshapeOp, TakeAlongOp>(op);
+  return isAny ? 0 : 1;
 }
 
 void Fuser::passThroughView(Operation *view, ArrayRef<Demand> wishes) {
   Value x = view->getOperand(0);
+  int64_t elements = elementsOf(x);
+  double repeats = double(elementsOf(view->getResult(0))) / double(elements);
   for (Demand wish : wishes) {
-    if (auto broadcast = dyn_cast<BroadcastOp>(view)) {
-      bool isLeading = true;
-      for (auto [axis, target] : llvm::enumerate(broadcast.getAxes()))
-        isLeading &= int64_t(axis) == target;
-      int64_t elements = elementsOf(x);
-      if (elements == 1) {
-        wish.evaluations = 1;
-      } else if (isLeading && wish.isRowMajor) {
-        double repeats = double(elementsOf(view->getResult(0))) / double(elements);
-        wish.evaluations = std::min(wish.evaluations / repeats, double(elements));
-        wish.isOncePerRow = true;
-      }
-      wish.isInPlace = wish.isOncePerRow && shapeOf(x) == groups[wish.group].shape;
-    } else if (!isa<ReshapeOp>(view)) {
-      wish.isInPlace = wish.isRowMajor = wish.isOncePerRow = false;
-    }
+    wish.rows = std::gcd(wish.rows, rowsKept(view, 0));
+    // What stays the same along a row is computed once a row.
+    if (isa<BroadcastOp>(view) && wish.rows == elements)
+      wish.evaluations = std::min(wish.evaluations / repeats, double(elements));
     demand(x, wish);
   }
 }
 
 void Fuser::passToOperands(Operation *op, const Demand &wish) {
-  Demand moved = wish;
-  moved.isInPlace = moved.isRowMajor = moved.isOncePerRow = false;
-  if (auto embed = dyn_cast<EmbedOp>(op)) {
-    demand(embed.getTable(), moved);
-    moved.evaluations = elementsOf(embed.getIds());
-    demand(embed.getIds(), moved);
-  } else if (auto take = dyn_cast<TakeAlongOp>(op)) {
-    demand(take.getX(), moved);
-    demand(take.getIds(), wish);
-  } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    auto shape = shapeOf(reduce.getX());
-    moved.evaluations *= double(elementsOf(reduce.getX())) / double(elementsOf(reduce.getResult()));
-    bool isTrailing = true;
-    for (auto [k, axis] : llvm::enumerate(llvm::reverse(reduce.getAxes())))
-      isTrailing &= axis == int64_t(shape.size() - 1 - k);
-    moved.isRowMajor = wish.isRowMajor && isTrailing;
-    demand(reduce.getX(), moved);
-  } else if (isa<ConcatOp, PadOp>(op)) {
-    for (Value operand : op->getOperands())
-      demand(operand, moved);
-  } else if (isa<RandomUniformOp, RandomNormalOp>(op)) {
-    moved.evaluations = elementsOf(op->getOperand(0));
-    demand(op->getOperand(0), moved);
-  } else if (isa<Fusable>(op)) {
-    for (Value operand : op->getOperands())
-      demand(operand, wish);
-  } else {
-    for (Value operand : op->getOperands()) {
-      moved.evaluations = elementsOf(operand);
-      demand(operand, moved);
-    }
+  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+    Demand moved = wish;
+    moved.rows = std::gcd(wish.rows, rowsKept(op, unsigned(number)));
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      moved.evaluations *= double(elementsOf(operand)) / double(elementsOf(reduce.getResult()));
+    else if ((isa<EmbedOp>(op) && number == 1) || !isComputable(op) ||
+             isa<RandomUniformOp, RandomNormalOp>(op))
+      moved.evaluations = double(elementsOf(operand));
+    demand(operand, moved);
   }
 }
 
@@ -296,7 +298,12 @@ double Fuser::bytesToCompute(Value value, const Demand &wish, double element) {
 /// Whether computing the value again in every kernel but the first reads less than storing and reading
 /// it would move.
 bool Fuser::isWorthRecomputing(Value value, ArrayRef<Demand> wishes) {
-  if (elementsOf(value) < kSmall || llvm::is_contained(recipes[value].leaves, value))
+  bool isSmall = llvm::all_of(wishes, [&](const Demand &wish) {
+    const Group &group = groups[wish.group];
+    int64_t elements = std::max(group.elements(), ShapedType::getNumElements(group.summed));
+    return elementsOf(value) * kSmallShare <= elements;
+  });
+  if (isSmall || elementsOf(value) < kSmall || llvm::is_contained(recipes[value].leaves, value))
     return false;
   double bytes = double(bytesOf(value.getType()));
   double element = bytes / double(elementsOf(value));
@@ -319,36 +326,52 @@ static bool isChainOfSums(Operation *op) {
          });
 }
 
+/// Whether the kernel would compute the op's elements so often that memory is cheaper.
+bool Fuser::isTooOften(Operation *op, const Demand &wish) const {
+  const Recipe &recipe = recipes.find(op->getResult(0))->second;
+  const Group &group = groups[wish.group];
+  double times = 2.5;
+  if (isa<ReduceOp>(op) || recipe.work > kWorkAtMost / 2)
+    times = 1.01;
+  else if (group.rows > 1 && wish.rows % group.rows == 0 && recipe.wholeWork <= kWorkAtMost / 2)
+    // Between the loops along a row its operands stay in the cache.
+    times = 8;
+  return wish.evaluations > times * double(elementsOf(op->getResult(0)));
+}
+
+/// Whether computing a reduction inside would leave most workers idle: a task has whole results.
+bool Fuser::needsMoreTasks(Operation *op, const Demand &wish) const {
+  constexpr int64_t manyEvaluations = 1 << 15, fewResults = 64;
+  int64_t elements = elementsOf(op->getResult(0)), space = groups[wish.group].elements();
+  if (elementsOf(op->getOperand(0)) <= manyEvaluations)
+    return false;
+  return (space < fewResults && elements > space) || (elements < kRowsAtLeast && elements < space);
+}
+
 bool Fuser::isComputedInside(Operation *op, ArrayRef<Demand> wishes) {
   if (!isComputable(op) || returned.contains(op->getResult(0)) ||
       stored.contains(op->getResult(0)) || isChainOfSums(op))
     return false;
   Value value = op->getResult(0);
-  double elements = double(elementsOf(value));
+  int64_t elements = elementsOf(value);
   const Recipe &recipe = recipes[value];
   // What reads nothing, as a causal mask, is computed wherever it is needed.
   bool readsNothing = recipe.leaves.empty() && recipe.work <= 6;
   for (const Demand &wish : wishes) {
     const Group &group = groups[wish.group];
-    if (!group.isHost || group.opCount >= kOpsAtMost ||
-        (isa<ReduceOp>(op) && group.reductionCount >= kReductionsAtMost))
+    if (!group.isHost || group.opCount >= kOpsAtMost || (!readsNothing && isTooOften(op, wish)))
       return false;
-    // Twice in one kernel, as exp(x) for a softmax's sum and quotient, costs less than memory does.
-    double times = isa<ReduceOp>(op) || recipe.work > kWorkAtMost / 2 ? 1.01 : 2.5;
-    if (!readsNothing && wish.evaluations > times * elements)
+    // A gather from a large tensor belongs to the kernel that reads it.
+    if (isa<TakeAlongOp>(op) && group.elements() < elements)
       return false;
-    // A reduction has one task per element at most: few elements keep most workers idle.
-    constexpr double manyEvaluations = 1 << 15;
-    double groupElements = 1;
-    for (int64_t size : group.shape)
-      groupElements *= double(size);
-    if (isa<ReduceOp>(op) && groupElements < 64 && elements > groupElements &&
-        elementsOf(op->getOperand(0)) > manyEvaluations)
+    if (!isa<ReduceOp>(op))
+      continue;
+    bool isOfRow = wish.rows == elements && elements < group.elements() && elements > 1;
+    if (group.reductionCount >= kReductionsAtMost || needsMoreTasks(op, wish) ||
+        (isOfRow && group.rows && group.rows != elements))
       return false;
   }
-  if (wishes.size() <= 1 || readsNothing)
-    return true;
-  return isWorthRecomputing(value, wishes);
+  return wishes.size() <= 1 || readsNothing || isWorthRecomputing(value, wishes);
 }
 
 bool Fuser::reaches(unsigned from, unsigned to) {
@@ -365,15 +388,53 @@ bool Fuser::reaches(unsigned from, unsigned to) {
   return false;
 }
 
+/// Whether the space has leading axes of so many elements.
+static bool hasRows(ArrayRef<int64_t> space, int64_t rows) {
+  int64_t leading = 1;
+  for (int64_t size : space)
+    leading *= leading < rows ? size : 1;
+  return leading == rows;
+}
+
+/// Whether the value is a reduction or made of some.
+static bool isMadeOfReductions(Value value, const Recipe &recipe) {
+  return isa<ReduceOp>(value.getDefiningOp()) || llvm::any_of(recipe.leaves, [](Value leaf) {
+           return isa_and_nonnull<ReduceOp>(leaf.getDefiningOp());
+         });
+}
+
+/// How the value can be one more result of a kernel that reads it.
+Fit Fuser::fitOf(Value value, const Demand &wish) const {
+  const Group &group = groups[wish.group];
+  int64_t elements = elementsOf(value), space = group.elements();
+  if (wish.rows == space && group.shape == shapeOf(value))
+    return Fit::space;
+  // Results of two shapes: the loops of a reduction.
+  bool isReduction = isMadeOfReductions(value, recipes.find(value)->second);
+  if (!group.summed.empty() || (group.reductionCount == 0 && !isReduction))
+    return Fit::none;
+  if (group.rows > 1 && group.shape == shapeOf(value) && wish.rows % group.rows == 0)
+    return Fit::space;
+  bool isRow = elements > 1 && elements < space && wish.rows == elements;
+  if (isRow && (!group.rows || group.rows == elements) && hasRows(group.shape, elements) &&
+      (elements >= kRowsAtLeast || space <= kFewElements))
+    return Fit::row;
+  bool isSpace = space > 1 && elements > space && wish.rows == space && !isa<ReduceOp>(value.getDefiningOp()) &&
+                 llvm::all_of(group.outputs, [&](Value v) { return elementsOf(v) == space; });
+  if (isSpace && !group.rows && hasRows(shapeOf(value), space) && (space >= kRowsAtLeast || elements <= kFewElements))
+    return Fit::newSpace;
+  return Fit::none;
+}
+
 /// The kernel of which the value can be one more result.
 std::optional<unsigned> Fuser::groupToJoin(Value value, ArrayRef<Demand> wishes) {
-  bool isReduction = isa<ReduceOp>(value.getDefiningOp());
+  Operation *op = value.getDefiningOp();
   // Later numbers are earlier kernels; the first that reads the value is the one to try.
   for (const Demand &wish : llvm::reverse(wishes)) {
     const Group &group = groups[wish.group];
-    if (!group.isHost || !wish.isInPlace || group.shape != shapeOf(value) ||
-        group.opCount >= kOpsAtMost || group.outputs.size() >= kOutputsAtMost ||
-        (isReduction && group.reductionCount >= kReductionsAtMost))
+    if (!group.isHost || group.opCount >= kOpsAtMost || group.outputs.size() >= kOutputsAtMost ||
+        (isa<ReduceOp>(op) && group.reductionCount >= kReductionsAtMost) || isTooOften(op, wish) ||
+        fitOf(value, wish) == Fit::none)
       continue;
     bool isCircle = llvm::any_of(wishes, [&](const Demand &other) {
       return other.group != wish.group && reaches(other.group, wish.group);
@@ -382,6 +443,29 @@ std::optional<unsigned> Fuser::groupToJoin(Value value, ArrayRef<Demand> wishes)
       return wish.group;
   }
   return std::nullopt;
+}
+
+/// The shape that a sum over leading axes goes over; empty for other ops.
+static ArrayRef<int64_t> summedShape(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce)
+    return {};
+  bool isLeading = llvm::equal(reduce.getAxes(), llvm::seq<int64_t>(0, reduce.getAxes().size()));
+  auto shape = shapeOf(reduce.getX());
+  return isLeading && reduce.getAxes().size() < shape.size() ? shape : ArrayRef<int64_t>();
+}
+
+/// Adjusts a kernel to one more result.
+void Fuser::join(Value value, unsigned number, Fit fit) {
+  Group &group = groups[number];
+  if (group.summed != summedShape(value.getDefiningOp()))
+    group.summed = {};
+  if (fit == Fit::row)
+    group.rows = elementsOf(value);
+  if (fit != Fit::newSpace)
+    return;
+  group.rows = group.elements();
+  group.shape = shapeOf(value);
 }
 
 void Fuser::store(Operation *op, ArrayRef<Demand> wishes) {
@@ -393,18 +477,23 @@ void Fuser::store(Operation *op, ArrayRef<Demand> wishes) {
   if (isHost && !isNumber)
     joined = groupToJoin(value, wishes);
   unsigned number = joined.value_or(groups.size());
-  if (!joined)
+  if (joined) {
+    const Demand *wish = llvm::find_if(wishes, [&](const Demand &w) { return w.group == number; });
+    join(value, number, fitOf(value, *wish));
+  } else {
     groups.emplace_back().mergedInto = number;
+    groups[number].shape = shapeOf(value);
+    groups[number].isHost = isHost;
+    groups[number].summed = summedShape(op);
+  }
   Group &group = groups[number];
   llvm::append_range(group.outputs, op->getResults());
-  group.shape = shapeOf(value);
-  group.isHost = isHost;
   for (const Demand &wish : wishes)
     if (wish.group != number)
       group.readers.insert(wish.group);
   ++group.opCount;
   group.reductionCount += isa<ReduceOp>(op);
-  Demand own{number, double(elementsOf(value)), isHost, isHost};
+  Demand own{number, double(elementsOf(value)), isHost ? elementsOf(value) : 1};
   if (isView(op))
     passThroughView(op, own);
   else
@@ -412,7 +501,7 @@ void Fuser::store(Operation *op, ArrayRef<Demand> wishes) {
 }
 
 SmallVector<KernelGroup> Fuser::run() {
-  writeRecipes();
+  recipes = writeRecipes(block);
   for (Value value : block.getTerminator()->getOperands())
     returned.insert(value);
   for (Operation &op : llvm::reverse(block.without_terminator())) {
@@ -426,15 +515,19 @@ SmallVector<KernelGroup> Fuser::run() {
         passThroughView(&op, wishes);
       continue;
     }
-    if (wishes.size() > 1 && mergeSiblings(wishes))
+    if (wishes.size() > 1 && mergeSiblings(op.getResult(0), wishes))
       wishes = wishesFor(&op);
     if (!isComputedInside(&op, wishes)) {
       store(&op, wishes);
       continue;
     }
     for (const Demand &wish : wishes) {
-      ++groups[wish.group].opCount;
-      groups[wish.group].reductionCount += isa<ReduceOp>(op);
+      Group &group = groups[wish.group];
+      ++group.opCount;
+      group.reductionCount += isa<ReduceOp>(op);
+      int64_t elements = elementsOf(op.getResult(0));
+      if (isa<ReduceOp>(op) && wish.rows == elements && elements > 1 && elements < group.elements())
+        group.rows = elements;
       passToOperands(&op, wish);
     }
   }

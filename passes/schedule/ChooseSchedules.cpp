@@ -56,17 +56,26 @@ static std::pair<int64_t, int64_t> unitsOf(Block &region) {
     if (auto topK = dyn_cast<TopKOp>(op))
       return {elementsOf(topK.getX()) / topK.getX().getType().getShape().back(), 1};
   }
-  auto result = cast<RankedTensorType>(region.getTerminator()->getOperand(0).getType());
-  int64_t elements = result.getNumElements(), unit = kChunkUnit;
+  OperandRange results = region.getTerminator()->getOperands();
+  int64_t elements = 0, rows = 0, unit = kChunkUnit;
+  for (Value result : results)
+    elements = std::max(elements, elementsOf(result));
+  for (Value result : results)
+    if (elementsOf(result) < elements)
+      rows = elementsOf(result);
   for (Operation &op : region)
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       bool lastAxis = !reduce.getAxes().empty() &&
                       reduce.getAxes().back() == reduce.getX().getType().getRank() - 1;
-      // A reduction spread along its row is done once a row: rows stay whole.
-      if (reduce.getType().getNumElements() < elements)
-        return {elements, result.getShape().back()};
+      if (elementsOf(reduce) < elements)
+        rows = std::max(rows, elementsOf(reduce));
       unit = lastAxis ? 1 : elements >= 4 * kChunkUnit ? kChunkUnit : 16;
     }
+  // A reduction spread along its row is done once a row: rows stay whole.
+  if (rows > 1 && elements % rows == 0)
+    return {elements, elements / rows};
+  if (rows == 1)
+    return {elements, cast<RankedTensorType>(results[0].getType()).getShape().back()};
   return {elements, unit};
 }
 

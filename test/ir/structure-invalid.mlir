@@ -97,7 +97,7 @@ func.func @pointwise(%x: tensor<3xf32>) {
 
 // nap.kernel C3
 func.func @shapes(%x: tensor<3xf32>, %z: tensor<4xf32>) {
-  // expected-error@+1 {{results of a pointwise kernel have one shape, found 4 beside 3}}
+  // expected-error@+1 {{results of a pointwise kernel have one shape, or one element for each of its rows; found 4 beside 3}}
   %y:2 = nap.kernel pointwise "k"(%x, %z) : (tensor<3xf32>, tensor<4xf32>) -> (tensor<3xf32>, tensor<4xf32>) {
   ^bb0(%a: tensor<3xf32>, %b: tensor<4xf32>):
     nap.yield %a, %b : tensor<3xf32>, tensor<4xf32>
