@@ -161,17 +161,37 @@ SmallVector<Demand> Fuser::wishesFor(Operation *op) {
   return wishes;
 }
 
+/// Whether the space has leading axes of so many elements.
+static bool hasRows(ArrayRef<int64_t> space, int64_t rows) {
+  int64_t leading = 1;
+  for (int64_t size : space)
+    leading *= leading < rows ? size : 1;
+  return leading == rows;
+}
+
+/// Whether the loops of both kernels can be those of one.
+static bool haveSameLoops(const Group &left, const Group &right) {
+  if (left.shape == right.shape)
+    return left.summed == right.summed && (!left.rows || !right.rows || left.rows == right.rows);
+  // One has an element for each row of the other.
+  const Group &space = left.elements() > right.elements() ? left : right;
+  const Group &row = left.elements() > right.elements() ? right : left;
+  return left.summed.empty() && right.summed.empty() && !row.rows && space.rows > 1 &&
+         space.rows == row.elements() && hasRows(space.shape, space.rows);
+}
+
 /// Whether two kernels that read the value go through it in the same loops, and neither depends on the
 /// other.
 bool Fuser::areSiblings(Value value, const Demand &a, const Demand &b) {
   const Group &left = groups[a.group], &right = groups[b.group];
-  if (!left.isHost || !right.isHost || left.shape != right.shape)
+  if (!left.isHost || !right.isHost || !haveSameLoops(left, right))
     return false;
-  bool areColumns = !left.summed.empty() && left.summed == right.summed &&
-                    elementsOf(value) == ShapedType::getNumElements(left.summed);
-  bool areRows = left.summed.empty() && right.summed.empty() && a.rows == b.rows &&
-                 a.rows == left.elements() && (!left.rows || !right.rows || left.rows == right.rows);
-  return (areColumns || areRows) && left.opCount + right.opCount <= kOpsAtMost &&
+  int64_t rows = std::min(left.rows ? left.rows : left.elements(),
+                          right.rows ? right.rows : right.elements());
+  bool areSums = !left.summed.empty() &&
+                 elementsOf(value) == ShapedType::getNumElements(left.summed);
+  bool areRows = left.summed.empty() && a.rows % rows == 0 && b.rows % rows == 0;
+  return (areSums || areRows) && left.opCount + right.opCount <= kOpsAtMost &&
          left.outputs.size() + right.outputs.size() <= kOutputsAtMost &&
          left.reductionCount + right.reductionCount <= kReductionsAtMost &&
          !reaches(a.group, b.group) && !reaches(b.group, a.group);
@@ -190,6 +210,8 @@ bool Fuser::mergeSiblings(Value value, ArrayRef<Demand> wishes) {
       llvm::append_range(whole.outputs, part.outputs);
       part.outputs.clear();
       whole.rows = std::max(whole.rows, part.rows);
+      if (part.elements() > whole.elements())
+        whole.shape = part.shape;
       whole.opCount += part.opCount;
       whole.reductionCount += part.reductionCount;
       whole.reads.insert(part.reads.begin(), part.reads.end());
@@ -200,11 +222,14 @@ bool Fuser::mergeSiblings(Value value, ArrayRef<Demand> wishes) {
   return merged;
 }
 
-/// The elements of the leading axes that satisfy `isKept`.
+/// The elements of the leading axes that satisfy `isKept`, axes of size 1 aside.
 static int64_t leadingElements(ArrayRef<int64_t> shape, llvm::function_ref<bool(int64_t)> isKept) {
   int64_t elements = 1;
-  for (int64_t axis = 0; axis < int64_t(shape.size()) && isKept(axis); ++axis)
+  for (int64_t axis = 0; axis < int64_t(shape.size()); ++axis) {
+    if (shape[axis] != 1 && !isKept(axis))
+      break;
     elements *= shape[axis];
+  }
   return elements;
 }
 
@@ -386,14 +411,6 @@ bool Fuser::reaches(unsigned from, unsigned to) {
         next.push_back(reader);
   }
   return false;
-}
-
-/// Whether the space has leading axes of so many elements.
-static bool hasRows(ArrayRef<int64_t> space, int64_t rows) {
-  int64_t leading = 1;
-  for (int64_t size : space)
-    leading *= leading < rows ? size : 1;
-  return leading == rows;
 }
 
 /// Whether the value is a reduction or made of some.

@@ -79,14 +79,23 @@ static std::pair<int64_t, int64_t> unitsOf(Block &region) {
   return {elements, unit};
 }
 
+/// Whether the results are of two shapes.
+static bool hasRowResults(Block &region) {
+  OperandRange results = region.getTerminator()->getOperands();
+  return llvm::any_of(results, [&](Value result) {
+    return elementsOf(result) != elementsOf(results[0]);
+  });
+}
+
 /// Chunks of equal size, at most kMostTasks.
 static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
   auto [units, unit] = unitsOf(region);
   int64_t tasks = std::clamp<int64_t>(workOf(region) / kTaskElements, 1, kMostTasks);
   tasks = std::min(std::max(tasks, minTasks), units);
   int64_t chunk = llvm::alignTo(llvm::divideCeil(units, tasks), unit);
-  // At sizes where the unit would leave fewer tasks than asked for, vectors are given up.
-  if (minTasks > 1 && llvm::divideCeil(units, chunk) < uint64_t(std::min(minTasks, units)))
+  // At sizes where the unit would leave fewer tasks than asked for, vectors are given up; a row that has a
+  // result of its own stays whole.
+  if (minTasks > 1 && !hasRowResults(region) && llvm::divideCeil(units, chunk) < uint64_t(std::min(minTasks, units)))
     chunk = llvm::divideCeil(units, tasks);
   Builder builder(region.getParentOp()->getContext());
   auto entry = [&](StringRef name, int64_t value) {
