@@ -15,6 +15,7 @@
 #include "codegen/contraction/LowerContraction.h"
 #include "codegen/math/Expand.h"
 #include "codegen/skeletons/Skeletons.h"
+#include "ir/contraction/Epilogue.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -50,8 +51,8 @@ static MemRefType memoryOf(Type type) {
 /// A product that the contraction skeleton knows; any other is computed element by element.
 static bool lowerAsContraction(KernelFunction kernel) {
   auto schedule = kernel.def->getAttrOfType<DictionaryAttr>("nap.schedule");
-  auto einsum = kernel.results()[0].getDefiningOp<EinsumOp>();
-  if (!schedule || !schedule.contains("tile_rows") || !einsum || kernel.results().size() != 1)
+  EinsumOp einsum = getContraction(kernel.region());
+  if (!schedule || !schedule.contains("tile_rows") || !einsum)
     return false;
   std::optional<ContractionForm> form = getContractionForm(einsum);
   if (form)

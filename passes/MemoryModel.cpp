@@ -1,6 +1,7 @@
 // Numbers a function's tensors, and finds what may be written in place.
 #include "passes/MemoryModel.h"
 
+#include "ir/contraction/Epilogue.h"
 #include "passes/kernels/Emit.h"
 
 using namespace mlir;
@@ -72,28 +73,20 @@ LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &d
   return success();
 }
 
-/// Whether the op reads its operands only at the element that it computes.
-static bool keepsPlace(Operation *op) {
-  // A reshape of a whole tensor keeps the row-major place.
-  return isa<Fusable>(op) || isa<ReshapeOp>(op);
-}
-
 SmallVector<bool> nap::readsElementByElement(KernelOp kernel) {
   Block &block = kernel.getBody().front();
-  // Both skeletons compute an element of every result before they store any.
+  // These skeletons compute an element of every result before they store any.
   bool isByElement = kernel.getKernelClass() == KernelClass::pointwise ||
-                     kernel.getKernelClass() == KernelClass::reduction;
+                     kernel.getKernelClass() == KernelClass::reduction ||
+                     (kernel.getKernelClass() == KernelClass::contraction && getContraction(block));
   SmallVector<bool> result(block.getNumArguments(), isByElement);
   if (!isByElement)
     return result;
   // A value's place is kept as long as every way from it to a result keeps it.
-  DenseSet<Value> moved;
-  for (Operation &op : llvm::reverse(block.without_terminator())) {
-    bool isMoved = !keepsPlace(&op) ||
-                   llvm::any_of(op.getResults(), [&](Value value) { return moved.contains(value); });
-    if (isMoved)
-      moved.insert(op.operand_begin(), op.operand_end());
-  }
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  DenseSet<Value> moved = valuesReadElsewhere(ops);
   for (BlockArgument argument : block.getArguments())
     result[argument.getArgNumber()] = !moved.contains(argument);
   return result;

@@ -18,6 +18,8 @@ static std::pair<const void *, std::vector<Linear>> keyOf(Value tensor, ArrayRef
 }
 
 Value Body::at(Value tensor, ArrayRef<Linear> index) {
+  if (Value value = given.lookup(tensor))
+    return value;
   unsigned level = indices.levelOf(index);
   auto key = keyOf(tensor, index);
   auto found = scopes[level].values.find(key);

@@ -30,6 +30,10 @@ public:
   /// The value of `tensor` at `index`, one form an axis.
   mlir::Value at(mlir::Value tensor, llvm::ArrayRef<Linear> index);
 
+  /// Says what `tensor` is at whatever index `at` is asked for: the caller knows that it is asked at
+  /// one place only.
+  void give(mlir::Value tensor, mlir::Value value) { given[tensor] = value; }
+
   /// Presets the value of `tensor` at `index`: what `at` gives from now on while the present loops
   /// are open.
   void preset(mlir::Value tensor, llvm::ArrayRef<Linear> index, mlir::Value value);
@@ -146,6 +150,8 @@ private:
   mlir::Location location;
   int64_t width;
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
+  /// Values that do not come from an index.
+  llvm::DenseMap<mlir::Value, mlir::Value> given;
   IndexSpace indices;
   std::vector<Scope> scopes;
   /// Where constants and local arrays go: the start of the function.

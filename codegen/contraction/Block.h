@@ -58,6 +58,10 @@ void keepSums(ContractionWriter &w, const ContractionTile &tile, llvm::ArrayRef<
 void storeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
                llvm::ArrayRef<mlir::Value> sums);
 
+/// Computes what the kernel stores of the tile, whose finished sums wait, and stores it.
+void storeEpilogue(ContractionWriter &w, const ContractionBlock &block,
+                   const ContractionTile &tile);
+
 /// Multiplies one register tile along its panel: continues its sums, and stores them in the result
 /// where they end.
 void multiplyTile(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,

@@ -1,5 +1,6 @@
 // Where a tile's finished sums go.
 #include "codegen/contraction/Block.h"
+#include "ir/contraction/Epilogue.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -72,6 +73,10 @@ void nap::storeTile(ContractionWriter &w, const ContractionBlock &block, const C
     keepSums(w, tile, sums);
     storeWaitingRows(w, block, tile);
   };
+  if (hasEpilogue(w.kernel.region())) {
+    keepSums(w, tile, sums);
+    return storeEpilogue(w, block, tile);
+  }
   if (!w.hasResultRows())
     return storeRagged();
   if (form.rowExtent() % s.tileRows == 0 && form.columnExtent() % s.tileColumns == 0)

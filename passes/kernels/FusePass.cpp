@@ -13,6 +13,7 @@
 // result of a kernel, another one for each declaration that it updates.
 #include "passes/MemoryModel.h"
 #include "passes/Passes.h"
+#include "passes/kernels/Epilogues.h"
 #include "passes/kernels/Fuse.h"
 
 namespace nap {
@@ -148,6 +149,8 @@ struct FusePass : nap::impl::FusePassBase<FusePass> {
       settleReturnedValues(func, stored);
       SmallVector<KernelGroup> groups =
           singleOps ? groupSingleOps(block, stored) : groupFused(block, stored);
+      if (!singleOps)
+        joinEpilogues(block, groups);
       if (failed(emitKernels(func, groups)))
         return signalPassFailure();
       copyLateUpdates(func, declared);

@@ -11,6 +11,7 @@
 // (scatter_add, top_k) or lines (cumsum).
 #include "passes/Passes.h"
 
+#include "ir/contraction/Epilogue.h"
 #include "passes/schedule/Contractions.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -105,16 +106,16 @@ static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
                                     entry("tasks", llvm::divideCeil(units, chunk))});
 }
 
-/// The schedule of the contraction skeleton, or null where the kernel is not one product of views.
+/// The schedule of the contraction skeleton, or null where the kernel is not one product of views
+/// and what follows from its elements.
 static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes) {
-  Operation *yield = region.getTerminator();
-  auto einsum = yield->getOperand(0).getDefiningOp<EinsumOp>();
-  if (yield->getNumOperands() != 1 || !einsum)
+  EinsumOp einsum = getContraction(region);
+  if (!einsum)
     return {};
   std::optional<ContractionForm> form = getContractionForm(einsum);
   if (!form)
     return {};
-  return chooseContractionSchedule(*form, vectorBytes).toAttr(einsum.getContext());
+  return chooseContractionSchedule(*form, vectorBytes, hasEpilogue(region)).toAttr(einsum.getContext());
 }
 
 namespace {

@@ -5,6 +5,8 @@
 // must come from far away. At least kTasks tasks are made where there is work for them.
 #include "passes/schedule/Contractions.h"
 
+#include "ir/contraction/Epilogue.h"
+
 using namespace nap;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -32,12 +34,14 @@ struct Limits {
 /// Register tiles that leave registers for a row of operands: 32 registers with 64-byte vectors, 16 with
 /// narrower ones. The tile that wastes least in padding wins, the earlier one at ties.
 static void chooseTile(ContractionSchedule &schedule, int64_t rows, int64_t columns,
-                       int64_t vectorBytes) {
+                       int64_t vectorBytes, int64_t columnUnit) {
   static constexpr Tile wide[] = {{8, 3}, {6, 4}, {12, 2}, {24, 1}};
-  static constexpr Tile narrow[] = {{6, 2}, {4, 3}, {12, 1}};
+  static constexpr Tile narrow[] = {{6, 2}, {4, 3}, {12, 1}, {2, 4}, {1, 8}};
   double best = 0;
   for (const Tile &tile : vectorBytes >= 64 ? llvm::ArrayRef(wide) : llvm::ArrayRef(narrow)) {
     int64_t tileColumns = tile.vectors * schedule.lanes;
+    if (tileColumns % columnUnit != 0)
+      continue;
     // A tile costs its multiply-adds or its loads, whichever is slower (two of each a cycle).
     double cycles = std::max<double>(tile.rows * tile.vectors, tile.rows + tile.vectors) / 2;
     double cost = cycles * ceilDiv(rows, tile.rows) * ceilDiv(columns, tileColumns);
@@ -117,13 +121,15 @@ static void chooseBlocks(ContractionSchedule &schedule, const ContractionForm &f
   }
 }
 
-ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, int64_t vectorBytes) {
+ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, int64_t vectorBytes,
+                                                   bool hasEpilogue) {
   ContractionSchedule schedule;
   schedule.elementBytes = std::max<int64_t>(1, form.elementType.getIntOrFloatBitWidth() / 8);
   schedule.lanes = vectorBytes / schedule.elementBytes;
   schedule.packRows = form.contracted.size() > 1 ||
                       (form.contracted.size() == 1 && form.contracted.front().strideLhs != 1);
-  chooseTile(schedule, form.rowExtent(), form.columnExtent(), vectorBytes);
+  chooseTile(schedule, form.rowExtent(), form.columnExtent(), vectorBytes,
+             hasEpilogue ? kEpilogueLanes : schedule.lanes);
   Limits limits = vectorBytes >= 64 ? Limits{256, 768, 768} : Limits{128, 384, 256};
   limits.terms = limits.terms * 4 / std::max<int64_t>(4, schedule.elementBytes);
   int64_t terms = form.contractedExtent();
