@@ -29,6 +29,8 @@ struct NextPanel {
 struct ContractionTile {
   mlir::Value panel, number, firstRow, sums;
   NextPanel next;
+  /// True for the tile that packs the panel while it goes along.
+  bool packsPanel = false;
 };
 
 /// Splits the task's number into batch entry, block of rows, block of columns.
@@ -57,6 +59,10 @@ void keepSums(ContractionWriter &w, const ContractionTile &tile, llvm::ArrayRef<
 /// Stores the tile's finished sums in the result.
 void storeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
                llvm::ArrayRef<mlir::Value> sums);
+
+/// Stores the tile, whose finished sums wait: itself, or what the kernel computes of it.
+void storeWaitingTile(ContractionWriter &w, const ContractionBlock &block,
+                      const ContractionTile &tile);
 
 /// Computes what the kernel stores of the tile, whose finished sums wait, and stores it.
 void storeEpilogue(ContractionWriter &w, const ContractionBlock &block,

@@ -18,6 +18,7 @@ public:
 
 private:
   Body bodyHere();
+  Value sumsAt(Body &body, Value place, bool isVector);
   void writeVector(Value row, Value sums, Value column, Value count, bool isWhole);
   void writeElement(Value place, Value sums);
   void storeResults(Body &body, function_ref<SmallVector<Linear>(ArrayRef<int64_t>)> indexOf,
@@ -43,6 +44,19 @@ Body Epilogue::bodyHere() {
   return Body(w.b, w.b.getLoc(), std::move(memory), kEpilogueLanes);
 }
 
+/// The sum at `place`, or a vector of sums, rounded to the product's element type as when it is stored.
+Value Epilogue::sumsAt(Body &body, Value place, bool isVector) {
+  Type sum = cast<MemRefType>(w.sums.getType()).getElementType();
+  Type element = product.getType().getElementType();
+  auto wide = [&](Type type) { return isVector ? Type(body.lanesOf(type)) : type; };
+  Value value;
+  if (isVector)
+    value = vector::LoadOp::create(w.b, body.lanesOf(sum), w.sums, place);
+  else
+    value = memref::LoadOp::create(w.b, w.sums, ValueRange{place});
+  return sum == element ? value : arith::TruncFOp::create(w.b, wide(element), value).getResult();
+}
+
 /// All results are computed before any is stored: one may take the place of an input.
 void Epilogue::storeResults(Body &body,
                             function_ref<SmallVector<Linear>(ArrayRef<int64_t>)> indexOf,
@@ -64,8 +78,7 @@ void Epilogue::writeVector(Value row, Value sums, Value column, Value count, boo
   Value mask;
   if (!isWhole)
     mask = vector::CreateMaskOp::create(w.b, body.lanesOf(w.b.getI1Type()), ValueRange{count});
-  body.give(product.getResult(),
-            vector::LoadOp::create(w.b, body.lanesOf(w.element), w.sums, sums));
+  body.give(product.getResult(), sumsAt(body, sums, /*isVector=*/true));
   Linear rowForm = body.dynamic(row, IndexRange::below(rows), 0);
   int64_t last = isWhole ? std::max<int64_t>(0, columns - kEpilogueLanes) : columns - 1;
   Linear columnForm =
@@ -87,7 +100,7 @@ void Epilogue::writeVector(Value row, Value sums, Value column, Value count, boo
 /// The one element at `place` of the result.
 void Epilogue::writeElement(Value place, Value sums) {
   Body body = bodyHere();
-  body.give(product.getResult(), memref::LoadOp::create(w.b, w.sums, ValueRange{sums}));
+  body.give(product.getResult(), sumsAt(body, sums, /*isVector=*/false));
   Linear form =
       body.dynamic(place, IndexRange::below(product.getType().getNumElements()), 0);
   storeResults(

@@ -4,7 +4,8 @@
 //     for k0 in 0..K step contractedBlock:
 //       pack lhs[m0.., k0..] into tiles          scratch [tile][k][tileRows], where it is packed
 //       for panel:
-//         pack rhs[k0.., n..]                    scratch [k][tileColumns], zeros beyond N
+//         pack rhs[k0.., n..]                    scratch [k][tileColumns], zeros beyond N; whole vectors
+//                                                in memory are packed by the first tile instead
 //         for tile of rows:
 //           registers = k0 = 0 ? 0 : sums        scratch [panel][tile][tileRows][tileColumns]
 //           for k: registers += lhs[m.., k] * panel[k, ..]   fused multiply-adds, one chain an element
@@ -23,6 +24,9 @@ using namespace nap;
 void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
                            const ContractionSchedule &schedule) {
   ContractionWriter w(kernel, form, schedule);
+  // Columns that are loaded in whole vectors are packed by the first tile that uses them.
+  bool packsWhileMultiplying = w.columnsLayout() == ColumnsLayout::alongColumns &&
+                               form.columnExtent() % schedule.tileColumns == 0;
   w.loop(kernel.first(), kernel.last(), 1, [&](Value task) {
     ContractionBlock block = decodeTask(w, task);
     Value end = w.constant(form.contractedExtent());
@@ -36,14 +40,20 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
         packRows(w, block, terms);
       w.loop(w.constant(0), block.panels, 1, [&](Value panel) {
         NextPanel next = panelAfter(w, block, terms, panel);
-        packColumns(w, block, terms, panel);
-        w.loop(w.constant(0), block.tiles, 1, [&](Value number) {
-          ContractionTile tile{panel, number, w.mul(number, schedule.tileRows), w.constant(0), next};
+        auto multiply = [&](Value number, bool packsPanel) {
+          ContractionTile tile{panel,         number, w.mul(number, schedule.tileRows),
+                               w.constant(0), next,   packsPanel};
           if (schedule.keepSums)
             tile.sums = w.mul(w.add(w.mul(panel, schedule.rowBlock / schedule.tileRows), number),
                               schedule.tileRows * schedule.tileColumns);
           multiplyTile(w, block, terms, tile);
-        });
+        };
+        if (packsWhileMultiplying)
+          multiply(w.constant(0), /*packsPanel=*/true);
+        else
+          packColumns(w, block, terms, panel);
+        w.loop(w.constant(packsWhileMultiplying), block.tiles, 1,
+               [&](Value number) { multiply(number, /*packsPanel=*/false); });
       });
     });
   });

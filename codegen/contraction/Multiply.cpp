@@ -11,6 +11,8 @@ using namespace nap;
 static constexpr int64_t kUnroll = 16;
 /// Bytes of a line of the caches.
 static constexpr int64_t kLineBytes = 64;
+/// Places so far apart share a set of the first-level cache.
+static constexpr int64_t kSetBytes = 4096;
 /// Lines of the next panel that one turn asks for at most.
 static constexpr int64_t kMostLines = 6;
 
@@ -23,6 +25,7 @@ public:
   SmallVector<Value> write(ArrayRef<Value> sums);
 
 private:
+  SmallVector<Value> loadColumns(Value k);
   SmallVector<Value> addTerm(Value k, ValueRange sums);
   void prefetchRows(Value k);
   void prefetchPanel(Value k);
@@ -63,14 +66,35 @@ static Value multiplyAdd(ContractionWriter &w, Value x, Value y, Value sum) {
   return arith::AddIOp::create(w.b, sum, arith::MulIOp::create(w.b, x, y));
 }
 
+/// Term k of the panel: packed, or from memory, and packed on the way.
+SmallVector<Value> TileLoop::loadColumns(Value k) {
+  SmallVector<Value> columns;
+  Value packed = w.mul(k, s.tileColumns);
+  if (!tile.packsPanel) {
+    for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
+      columns.push_back(
+          vector::LoadOp::create(w.b, w.vectorType, w.packedColumns, w.add(packed, j)));
+    return columns;
+  }
+  Value n = w.add(w.add(block.rhsBase, block.n0), w.mul(tile.panel, s.tileColumns));
+  auto placeOf = [&](Value term) {
+    return w.add(n, w.offsetOf(w.add(terms.from, term), w.form.contracted,
+                               &ContractionAxis::strideRhs));
+  };
+  Value from = placeOf(k), ahead = placeOf(w.add(k, kUnroll));
+  for (int64_t j = 0; j < s.tileColumns; j += kLineBytes / s.elementBytes)
+    w.prefetch(w.rhs, w.add(ahead, j), /*toFirstLevel=*/true);
+  for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
+    columns.push_back(vector::LoadOp::create(w.b, w.vectorType, w.rhs, w.add(from, j)));
+    vector::StoreOp::create(w.b, columns.back(), w.packedColumns, w.add(packed, j));
+  }
+  return columns;
+}
+
 /// The sums after term k.
 SmallVector<Value> TileLoop::addTerm(Value k, ValueRange sums) {
   int64_t vectors = s.tileColumns / s.lanes;
-  Value from = w.mul(k, s.tileColumns);
-  SmallVector<Value> columns, next;
-  for (int64_t j = 0; j < vectors; ++j)
-    columns.push_back(
-        vector::LoadOp::create(w.b, w.vectorType, w.packedColumns, w.add(from, j * s.lanes)));
+  SmallVector<Value> columns = loadColumns(k), next;
   Value term = w.mul(k, s.packRows ? s.tileRows : 1);
   for (int64_t i = 0; i < s.tileRows; ++i) {
     Value scalar = memref::LoadOp::create(w.b, s.packRows ? w.packedRows : w.lhs,
@@ -91,7 +115,9 @@ void TileLoop::prefetchRows(Value k) {
       w.prefetch(w.packedRows, w.add(from, i), /*toFirstLevel=*/true);
     return;
   }
-  if (w.form.rows.size() != 1)
+  // Rows that share a set of the first-level cache would push each other out.
+  if (w.form.rows.size() != 1 ||
+      w.form.rows.front().strideLhs * s.elementBytes % kSetBytes == 0)
     return;
   int64_t distance = s.tileRows * w.form.rows.front().strideLhs;
   for (int64_t i = 0; i < s.tileRows; ++i)
@@ -102,7 +128,7 @@ void TileLoop::prefetchRows(Value k) {
 /// Asks for some lines of the next panel: all turns of all tiles together ask for all.
 void TileLoop::prefetchPanel(Value k) {
   ColumnsLayout layout = w.columnsLayout();
-  if (layout == ColumnsLayout::any || w.form.contracted.size() > 1)
+  if (layout == ColumnsLayout::any || w.form.contracted.size() != 1)
     return;
   int64_t lineElements = kLineBytes / s.elementBytes, tiles = s.rowBlock / s.tileRows;
   bool along = layout == ColumnsLayout::alongColumns;

@@ -65,19 +65,22 @@ static void storeWholeTile(ContractionWriter &w, const ContractionBlock &block, 
   }
 }
 
+void nap::storeWaitingTile(ContractionWriter &w, const ContractionBlock &block,
+                           const ContractionTile &tile) {
+  if (hasEpilogue(w.kernel.region()))
+    return storeEpilogue(w, block, tile);
+  storeWaitingRows(w, block, tile);
+}
+
 void nap::storeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
                       ArrayRef<Value> sums) {
   const ContractionSchedule &s = w.schedule;
   const ContractionForm &form = w.form;
   auto storeRagged = [&] {
     keepSums(w, tile, sums);
-    storeWaitingRows(w, block, tile);
+    storeWaitingTile(w, block, tile);
   };
-  if (hasEpilogue(w.kernel.region())) {
-    keepSums(w, tile, sums);
-    return storeEpilogue(w, block, tile);
-  }
-  if (!w.hasResultRows())
+  if (hasEpilogue(w.kernel.region()) || !w.hasResultRows())
     return storeRagged();
   if (form.rowExtent() % s.tileRows == 0 && form.columnExtent() % s.tileColumns == 0)
     return storeWholeTile(w, block, tile, sums);

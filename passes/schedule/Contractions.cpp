@@ -130,7 +130,7 @@ ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, 
                       (form.contracted.size() == 1 && form.contracted.front().strideLhs != 1);
   chooseTile(schedule, form.rowExtent(), form.columnExtent(), vectorBytes,
              hasEpilogue ? kEpilogueLanes : schedule.lanes);
-  Limits limits = vectorBytes >= 64 ? Limits{256, 768, 768} : Limits{128, 384, 256};
+  Limits limits = vectorBytes >= 64 ? Limits{256, 384, 768} : Limits{128, 384, 256};
   limits.terms = limits.terms * 4 / std::max<int64_t>(4, schedule.elementBytes);
   int64_t terms = form.contractedExtent();
   schedule.contractedBlock = terms;

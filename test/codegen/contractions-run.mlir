@@ -89,3 +89,35 @@ nap.kernel_def contraction @integers {
   %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<9x30xi32>, tensor<30x11xi32>) -> tensor<9x11xi32>
   nap.yield %y : tensor<9x11xi32>
 }
+
+// One term alone: nothing is contracted.
+// CHECK: one_term: {{.*}}equal
+nap.kernel_def contraction @one_term {
+^bb0(%a: tensor<70x1xf32>, %b: tensor<1x50xf32>):
+  %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<70x1xf32>, tensor<1x50xf32>) -> tensor<70x50xf32>
+  nap.yield %y : tensor<70x50xf32>
+}
+
+// Whole panels are packed by the tiles that use them first; more terms than one block.
+// CHECK: whole_panels: {{.*}}equal
+nap.kernel_def contraction @whole_panels {
+^bb0(%a: tensor<37x800xf32>, %b: tensor<800x96xf32>):
+  %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<37x800xf32>, tensor<800x96xf32>) -> tensor<37x96xf32>
+  nap.yield %y : tensor<37x96xf32>
+}
+
+// More rows than one block, side by side.
+// CHECK: many_rows: {{.*}}equal
+nap.kernel_def contraction @many_rows {
+^bb0(%a: tensor<20x310xf32>, %b: tensor<2x20x48xf32>):
+  %y = nap.einsum "km,bkn->bmn" %a, %b : (tensor<20x310xf32>, tensor<2x20x48xf32>) -> tensor<2x310x48xf32>
+  nap.yield %y : tensor<2x310x48xf32>
+}
+
+// Rows a power of two apart.
+// CHECK: distant_rows: {{.*}}equal
+nap.kernel_def contraction @distant_rows {
+^bb0(%a: tensor<17x1024xf32>, %b: tensor<48x1024xf32>):
+  %y = nap.einsum "mk,nk->mn" %a, %b : (tensor<17x1024xf32>, tensor<48x1024xf32>) -> tensor<17x48xf32>
+  nap.yield %y : tensor<17x48xf32>
+}
