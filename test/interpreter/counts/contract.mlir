@@ -95,3 +95,13 @@ func.func @long(%x: tensor<5000xf32>, %y: tensor<500x17xf32>) -> (tensor<f32>, t
   %c = nap.add %b, %b : tensor<1xf32>
   return %a, %c : tensor<f32>, tensor<1xf32>
 }
+
+// What is computed of a product element by element, which in-kernels.test finds in the product's kernel.
+// CHECK: @epilogue mm 210 vec 42
+func.func @epilogue(%x: tensor<3x5xf32>, %w: tensor<7x5xf32>, %b: tensor<7xf32>) -> (tensor<3x7xf32>, tensor<3x7xf32>) {
+  %product = nap.einsum "ab,cb->ac" %x, %w : (tensor<3x5xf32>, tensor<7x5xf32>) -> tensor<3x7xf32>
+  %bias = nap.broadcast %b [1] : tensor<7xf32> -> tensor<3x7xf32>
+  %sum = nap.add %product, %bias : tensor<3x7xf32>
+  %square = nap.mul %sum, %sum : tensor<3x7xf32>
+  return %sum, %square : tensor<3x7xf32>, tensor<3x7xf32>
+}
