@@ -487,12 +487,8 @@ bool Parser::parseArgs(CallExpr &call) {
 
 std::optional<std::vector<ExprPtr>> Parser::parseExprs() {
   std::vector<ExprPtr> list;
-  do {
-    ExprPtr expr = parseExpr();
-    if (!expr)
-      return std::nullopt;
-    list.push_back(std::move(expr));
-  } while (accept(TokenKind::Comma));
+  if (!parseList(list, [&] { return parseExpr(); }))
+    return std::nullopt;
   return list;
 }
 

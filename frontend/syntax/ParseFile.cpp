@@ -61,12 +61,8 @@ bool Parser::parseSignature(Function &function) {
     return false;
   bool mayReturn = function.kind == FunctionKind::Layer || function.kind == FunctionKind::Fn;
   if (mayReturn && accept(TokenKind::Arrow)) {
-    do {
-      std::optional<Type> type = parseType();
-      if (!type)
-        return false;
-      function.results.push_back(std::move(*type));
-    } while (accept(TokenKind::Comma));
+    if (!parseList(function.results, [&] { return parseType(); }))
+      return false;
   }
   if (mayReturn && accept(TokenKind::In)) {
     function.precision = parseName("an element type");
@@ -132,12 +128,8 @@ void Parser::parseFunction(File &file, FunctionKind kind) {
 void Parser::parseUse(File &file) {
   Use use;
   Range word = take();
-  do {
-    std::optional<Name> name = parseName("a name to use");
-    if (!name)
-      return skipToTopLevel();
-    use.names.push_back(*name);
-  } while (accept(TokenKind::Comma));
+  if (!parseList(use.names, [&] { return parseName("a name to use"); }))
+    return skipToTopLevel();
   if (!atWord("from")) {
     reportExpected("',' or 'from' and a file");
     return skipToTopLevel();

@@ -261,24 +261,16 @@ std::optional<Entry> Parser::parseEntry(std::string_view what) {
 StmtPtr Parser::parseDim() {
   auto statement = std::make_unique<DimStmt>();
   checkPlace(take(), "dim");
-  do {
-    std::optional<Entry> entry = parseEntry("the name of a size");
-    if (!entry)
-      return nullptr;
-    statement->entries.push_back(std::move(*entry));
-  } while (accept(TokenKind::Comma));
+  if (!parseList(statement->entries, [&] { return parseEntry("the name of a size"); }))
+    return nullptr;
   return statement;
 }
 
 StmtPtr Parser::parseInput() {
   auto statement = std::make_unique<InputStmt>();
   checkPlace(take(), "input");
-  do {
-    std::optional<Name> name = parseName("the name of an input");
-    if (!name)
-      return nullptr;
-    statement->names.push_back(*name);
-  } while (accept(TokenKind::Comma));
+  if (!parseList(statement->names, [&] { return parseName("the name of an input"); }))
+    return nullptr;
   if (!expect(TokenKind::Colon, "':' and a type, input NAME : dtype[sizes]"))
     return nullptr;
   std::optional<Type> type = parseType();
@@ -324,12 +316,9 @@ StmtPtr Parser::parseLoad() {
   statement->pattern = parseString();
   if (!statement->pattern)
     return nullptr;
-  while (accept(TokenKind::Comma)) {
-    std::optional<Entry> entry = parseEntry("the name of a size");
-    if (!entry)
-      return nullptr;
-    statement->sizes.push_back(std::move(*entry));
-  }
+  if (accept(TokenKind::Comma) &&
+      !parseList(statement->sizes, [&] { return parseEntry("the name of a size"); }))
+    return nullptr;
   return statement;
 }
 

@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace napkin::syntax {
@@ -49,6 +50,20 @@ private:
   Range take();
   /// Takes the next token if it is of this kind.
   bool accept(TokenKind wanted);
+  /// Appends what `parse` reads to `items`, again after every comma; false after an error, which is
+  /// when `parse` returns nothing.
+  template <typename Item, typename Parse> bool parseList(std::vector<Item> &items, Parse parse) {
+    do {
+      auto item = parse();
+      if (!item)
+        return false;
+      if constexpr (std::is_same_v<Item, decltype(item)>)
+        items.push_back(std::move(item));
+      else
+        items.push_back(std::move(*item));
+    } while (accept(TokenKind::Comma));
+    return true;
+  }
   /// Takes the next token, which must be of this kind; else reports "expected `what`, found ...".
   bool expect(TokenKind wanted, std::string_view what);
   /// Reports "expected `what`, found ...", unless the next token is reported already.

@@ -1,7 +1,6 @@
 // Placements: checked naively, and against brute force where that is possible.
 #include "passes/planning/Placement.h"
-
-#include <fmt/format.h>
+#include "test/Check.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,15 +8,7 @@
 #include <random>
 
 using namespace nap::planning;
-
-static int failures = 0;
-
-static void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  fmt::print("FAILED: {}\n", what);
-  ++failures;
-}
+using namespace napkin::test;
 
 /// The least height of any placement: every buffer dropped onto those before it, in every order,
 /// which reaches an optimum.

@@ -1,18 +1,9 @@
 // Lifetimes, and what the plan's checker must find.
 #include "passes/planning/Plan.h"
-
-#include <fmt/format.h>
+#include "test/Check.h"
 
 using namespace nap::planning;
-
-static int failures = 0;
-
-static void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  fmt::print("FAILED: {}\n", what);
-  ++failures;
-}
+using namespace napkin::test;
 
 /// Tensor 0 is given; 0 -> 1 -> 2, and 2 is kept.
 static Timeline chain() {
