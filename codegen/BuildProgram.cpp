@@ -128,6 +128,21 @@ static rt::TensorInfo makeTensor(std::string name, RankedTensorType type, Locati
   return tensor;
 }
 
+/// `nap.load`, as the frontend wrote it.
+static rt::InitialSource sourceOf(DictionaryAttr load) {
+  rt::InitialSource source;
+  for (auto name : load.getAs<ArrayAttr>("theirs").getAsRange<StringAttr>())
+    source.names.push_back(name.str());
+  auto copy = [&](StringRef name, std::vector<int64_t> &out) {
+    if (auto sizes = load.getAs<DenseI64ArrayAttr>(name))
+      out.assign(sizes.asArrayRef().begin(), sizes.asArrayRef().end());
+  };
+  copy("shape", source.shape);
+  copy("split", source.split);
+  copy("order", source.order);
+  return source;
+}
+
 namespace {
 
 /// Builds one program.
@@ -203,6 +218,8 @@ LogicalResult ProgramBuilder::addDeclarations() {
       tensor.idLimit = limit.getInt();
     if (auto ignored = declare->getAttrOfType<IntegerAttr>("nap.id_ignored"))
       tensor.idIgnored = ignored.getInt();
+    if (auto load = declare->getAttrOfType<DictionaryAttr>("nap.load"))
+      tensor.load = sourceOf(load);
     declared[declare.getSymName()] = program.tensors.size();
     program.tensors.push_back(std::move(tensor));
   }

@@ -59,13 +59,24 @@ enum class MemoryClass : uint8_t {
 /// "parameters", ...: as printed.
 std::string_view nameOf(MemoryClass memoryClass);
 
+/// Where `--init` finds a parameter or buffer, where that is not under its own name and in its own
+/// layout: the arrays `names`, one after the other, are one array of the sizes `split`, and axis k
+/// of what is wanted is its axis `order[k]`, before neighbours are joined into the tensor's shape.
+struct InitialSource {
+  std::vector<std::string> names; ///< in the file; none: the initial value stays
+  std::vector<int64_t> shape;     ///< of each of these arrays
+  std::vector<int64_t> split;
+  std::vector<int64_t> order;
+};
+
 /// A tensor that exists in memory: contiguous, row-major.
 struct TensorInfo {
   std::string name;            ///< as in the model file, "h.0.attn.c_fc.weight"; temporaries too
   Role role = Role::temporary;
   DType dtype = DType::f32;
   std::vector<int64_t> shape;  ///< sizes, each at least 1; empty: one element
-  std::vector<std::string> axes; ///< names of the axes ("batch", "seq"); empty, or one each ("" unknown)
+  std::vector<std::string> axes; ///< names of the axes ("batch", "seq"); empty, or one each (""
+                                 ///< unknown)
   int64_t offset = 0;          ///< in the arena, bytes, a multiple of `arenaAlignment`
   int64_t bytes = 0;           ///< of the elements, without padding
   MemoryClass memoryClass = MemoryClass::temporary;
@@ -73,8 +84,11 @@ struct TensorInfo {
   std::string where;           ///< "gpt2.nap:12"; empty where there is none
   double value = 0;            ///< for scalars: the value unless `-D` sets another
   bool settable = false;       ///< for scalars: a hyper-parameter, which `-D` may set
-  int64_t idLimit = 0;         ///< for integer inputs that index a table: ids are in [0, idLimit); 0: unknown
-  std::optional<int64_t> idIgnored; ///< with `idLimit`: one more value that the model leaves out, -100
+  int64_t idLimit = 0;         ///< for integer inputs that index a table: ids are in [0, idLimit);
+                               ///< 0: unknown
+  std::optional<int64_t> idIgnored; ///< with `idLimit`: one more value that the model leaves out,
+                                    ///< -100
+  std::optional<InitialSource> load; ///< for parameters and buffers
 };
 
 /// Code that is called by launches.
@@ -88,8 +102,10 @@ struct KernelInfo {
 struct Launch {
   int64_t kernel = 0;               ///< index in `Program::kernels`
   std::vector<int64_t> arguments;   ///< indices in `Program::tensors`, read
-  std::vector<int64_t> results;     ///< indices in `Program::tensors`, written; may share bytes with arguments
-  int64_t tasks = 1;                ///< the kernel is called on sub-ranges [first, last) of [0, tasks), each task once
+  std::vector<int64_t> results;     ///< indices in `Program::tensors`, written; may share bytes
+                                    ///< with arguments
+  int64_t tasks = 1;                ///< the kernel is called on sub-ranges [first, last) of [0,
+                                    ///< tasks), each task once
   double flops = 0;                 ///< executed, all tasks together
   double bytes = 0;                 ///< least traffic: distinct bytes read plus written
   std::string where;                ///< lines of the model file, "gpt2.nap:12"
@@ -121,7 +137,8 @@ struct Program {
   uint64_t defaultSeed = 0;         ///< the train block's `seed`; `--seed` sets another
   int64_t arenaBytes = 0;           ///< one arena for everything, a multiple of `arenaAlignment`
   int64_t scratchBytesPerWorker = 0; ///< largest of all kernels, a multiple of `arenaAlignment`
-  double modelFlopsPerStep = 0;     ///< of the model's graph, all micro-batches: the numerator of MFU
+  double modelFlopsPerStep = 0;     ///< of the model's graph, all micro-batches: the numerator of
+                                    ///< MFU
   /// Choices fixed by compiling, with their values: hyper-parameters that are not scalars, dims.
   std::vector<std::pair<std::string, std::string>> fixedChoices;
   std::vector<TensorInfo> tensors;
@@ -152,8 +169,8 @@ int64_t findTensor(const Program &program, std::string_view name);
 
 /// The program as JSON text: deterministic, ends with a newline.
 std::string printProgram(const Program &program);
-/// Reads what `printProgram` wrote and checks it: version, indices, sizes, tensors inside the arena.
-/// On failure returns nothing and sets `error` to one sentence.
+/// Reads what `printProgram` wrote and checks it: version, indices, sizes, tensors inside the
+/// arena. On failure returns nothing and sets `error` to one sentence.
 std::optional<Program> parseProgram(std::string_view text, std::string &error);
 /// One sentence about what is wrong with a program; empty if nothing is.
 std::string checkProgram(const Program &program);

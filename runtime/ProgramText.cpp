@@ -2,7 +2,7 @@
 
 #include "runtime/Program.h"
 
-#include "runtime/files/Json.h"
+#include "runtime/files/JsonReader.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -28,7 +28,8 @@ static std::string printNames(const std::vector<std::string> &names) {
 /// Fields that hold their default value are left out.
 static std::string printTensor(const TensorInfo &tensor) {
   std::string out = fmt::format(
-      R"({{"name": {}, "role": "{}", "dtype": "{}", "shape": {}, "offset": {}, "bytes": {}, "class": "{}")",
+      R"({{"name": {}, "role": "{}", "dtype": "{}", "shape": {}, "offset": {}, "bytes": {}, )"
+      R"("class": "{}")",
       quoteJson(tensor.name), nameOf(tensor.role), nameOf(tensor.dtype), printList(tensor.shape),
       tensor.offset, tensor.bytes, nameOf(tensor.memoryClass));
   if (!tensor.axes.empty())
@@ -42,6 +43,10 @@ static std::string printTensor(const TensorInfo &tensor) {
     out += fmt::format(R"(, "id_limit": {})", tensor.idLimit);
   if (tensor.idIgnored)
     out += fmt::format(R"(, "id_ignored": {})", *tensor.idIgnored);
+  if (tensor.load)
+    out += fmt::format(R"(, "load": {{"names": {}, "shape": {}, "split": {}, "order": {}}})",
+                       printNames(tensor.load->names), printList(tensor.load->shape),
+                       printList(tensor.load->split), printList(tensor.load->order));
   if (!tensor.where.empty())
     out += fmt::format(R"(, "where": {})", quoteJson(tensor.where));
   return out + "}";
@@ -110,129 +115,52 @@ std::string printProgram(const Program &program) {
 // Parsing
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Reads fields of JSON objects; the first thing that is wrong is kept in `error`.
-class Reader {
-public:
-  std::string error;
-
-  const Json *field(const Json &object, const char *name, bool needed) {
-    if (!object.isObject()) {
-      fail(fmt::format("an object with '{}' is wanted", name));
-      return nullptr;
-    }
-    if (const Json *found = object.find(name))
-      return found;
-    if (needed)
-      fail(fmt::format("'{}' is missing", name));
-    return nullptr;
-  }
-
-  void read(const Json &object, const char *name, std::string &out,
-            bool needed = true) {
-    if (const Json *value = field(object, name, needed)) {
-      if (!value->isString())
-        return fail(fmt::format("'{}' is not a string", name));
-      out = value->string;
-    }
-  }
-
-  void read(const Json &object, const char *name, int64_t &out, bool needed = true) {
-    if (const Json *value = field(object, name, needed)) {
-      if (!value->whole)
-        return fail(fmt::format("'{}' is not a whole number", name));
-      out = *value->whole;
-    }
-  }
-
-  void read(const Json &object, const char *name, double &out, bool needed = true) {
-    if (const Json *value = field(object, name, needed)) {
-      if (!value->isNumber())
-        return fail(fmt::format("'{}' is not a number", name));
-      out = value->number;
-    }
-  }
-
-  void read(const Json &object, const char *name, bool &out, bool needed = true) {
-    if (const Json *value = field(object, name, needed)) {
-      if (!value->isBoolean())
-        return fail(fmt::format("'{}' is not true or false", name));
-      out = value->boolean;
-    }
-  }
-
-  void read(const Json &object, const char *name, std::vector<int64_t> &out,
-            bool needed = true) {
-    const Json *list = items(object, name, needed);
-    if (!list)
+/// Reads one of the enumeration's names; `count` values are tried.
+template <typename Enum>
+static void readName(JsonReader &reader, const Json &object, const char *name, Enum &out,
+                     int count) {
+  std::string text;
+  reader.read(object, name, text);
+  for (int i = 0; i < count; ++i)
+    if (nameOf(static_cast<Enum>(i)) == text) {
+      out = static_cast<Enum>(i);
       return;
-    for (const Json &value : list->items) {
-      if (!value.whole)
-        return fail(fmt::format("'{}' holds something that is not a whole number", name));
-      out.push_back(*value.whole);
     }
-  }
+  reader.fail(fmt::format("'{}' is '{}', which this runtime does not know", name, text));
+}
 
-  /// The list named `name`, or null.
-  const Json *items(const Json &object, const char *name,
-                                bool needed = true) {
-    const Json *value = field(object, name, needed);
-    if (!value)
-      return nullptr;
-    if (!value->isList()) {
-      fail(fmt::format("'{}' is not a list", name));
-      return nullptr;
-    }
-    return value;
-  }
+static InitialSource readSource(JsonReader &reader, const Json &object) {
+  InitialSource source;
+  reader.read(object, "names", source.names);
+  reader.read(object, "shape", source.shape);
+  reader.read(object, "split", source.split);
+  reader.read(object, "order", source.order);
+  return source;
+}
 
-  /// Reads one of the enumeration's names; `count` values are tried.
-  template <typename Enum>
-  void readName(const Json &object, const char *name, Enum &out, int count) {
-    std::string text;
-    read(object, name, text);
-    for (int i = 0; i < count; ++i)
-      if (nameOf(static_cast<Enum>(i)) == text) {
-        out = static_cast<Enum>(i);
-        return;
-      }
-    fail(fmt::format("'{}' is '{}', which this runtime does not know", name, text));
-  }
-
-  void fail(std::string message) {
-    if (error.empty())
-      error = std::move(message);
-  }
-};
-} // namespace
-
-static TensorInfo readTensor(Reader &reader, const Json &object) {
+static TensorInfo readTensor(JsonReader &reader, const Json &object) {
   TensorInfo tensor;
   reader.read(object, "name", tensor.name);
-  reader.readName(object, "role", tensor.role, 9);
-  reader.readName(object, "dtype", tensor.dtype, 10);
-  reader.readName(object, "class", tensor.memoryClass, 9);
+  readName(reader, object, "role", tensor.role, 9);
+  readName(reader, object, "dtype", tensor.dtype, 10);
+  readName(reader, object, "class", tensor.memoryClass, 9);
   reader.read(object, "shape", tensor.shape);
   reader.read(object, "offset", tensor.offset);
   reader.read(object, "bytes", tensor.bytes);
-  if (const Json *axes = reader.items(object, "axes", false))
-    for (const Json &axis : axes->items) {
-      if (!axis.isString())
-        reader.fail("'axes' holds something that is not a string");
-      else
-        tensor.axes.push_back(axis.string);
-    }
+  reader.read(object, "axes", tensor.axes, false);
   reader.read(object, "owner", tensor.owner, false);
   reader.read(object, "value", tensor.value, false);
   reader.read(object, "settable", tensor.settable, false);
   reader.read(object, "id_limit", tensor.idLimit, false);
   if (object.find("id_ignored"))
     reader.read(object, "id_ignored", tensor.idIgnored.emplace());
+  if (const Json *load = object.find("load"))
+    tensor.load = readSource(reader, *load);
   reader.read(object, "where", tensor.where, false);
   return tensor;
 }
 
-static Launch readLaunch(Reader &reader, const Json &object) {
+static Launch readLaunch(JsonReader &reader, const Json &object) {
   Launch launch;
   reader.read(object, "kernel", launch.kernel);
   reader.read(object, "arguments", launch.arguments);
@@ -245,7 +173,7 @@ static Launch readLaunch(Reader &reader, const Json &object) {
   return launch;
 }
 
-static Function readFunction(Reader &reader, const Json &object) {
+static Function readFunction(JsonReader &reader, const Json &object) {
   Function function;
   reader.read(object, "name", function.name);
   if (const Json *results = reader.field(object, "results", true)) {
@@ -265,17 +193,9 @@ static Function readFunction(Reader &reader, const Json &object) {
   return function;
 }
 
-static void readHeader(Reader &reader, const Json &object, Program &program) {
-  std::string format;
-  reader.read(object, "format", format);
-  reader.read(object, "version", program.version);
-  if (!reader.error.empty())
+static void readHeader(JsonReader &reader, const Json &object, Program &program) {
+  if (!reader.readHeader(object, "napkin-program", programVersion))
     return;
-  if (format != "napkin-program")
-    return reader.fail(fmt::format("its format is '{}' and 'napkin-program' is wanted", format));
-  if (program.version != programVersion)
-    return reader.fail(fmt::format("its version is {} and this runtime reads version {}",
-                                   program.version, programVersion));
   reader.read(object, "model", program.model);
   reader.read(object, "graph_hash", program.graphHash);
   reader.read(object, "target", program.target);
@@ -285,12 +205,7 @@ static void readHeader(Reader &reader, const Json &object, Program &program) {
   reader.read(object, "arena_bytes", program.arenaBytes);
   reader.read(object, "scratch_bytes_per_worker", program.scratchBytesPerWorker);
   reader.read(object, "model_flops_per_step", program.modelFlopsPerStep);
-  if (const Json *seed = reader.field(object, "seed", true)) {
-    if (!seed->count)
-      reader.fail("'seed' is not a whole number");
-    else
-      program.defaultSeed = *seed->count;
-  }
+  reader.read(object, "seed", program.defaultSeed);
   if (const Json *choices = reader.items(object, "fixed_choices"))
     for (const Json &pair : choices->items) {
       if (pair.items.size() != 2 || !pair.items[0].isString() || !pair.items[1].isString())
@@ -309,7 +224,7 @@ std::optional<Program> parseProgram(std::string_view text, std::string &error) {
     return std::nullopt;
   }
   const Json &document = *parsed;
-  Reader reader;
+  JsonReader reader;
   Program program;
   readHeader(reader, document, program);
   if (reader.error.empty()) {
@@ -350,6 +265,31 @@ static int64_t checkedBytes(const TensorInfo &tensor) {
   return bits / 8 + (bits % 8 != 0);
 }
 
+/// One clause about what is wrong with where `--init` finds a tensor; empty if nothing is.
+static std::string checkSource(const TensorInfo &tensor, const InitialSource &source) {
+  if (source.names.empty())
+    return "";
+  auto product = [](const std::vector<int64_t> &sizes, int64_t count) {
+    for (int64_t size : sizes)
+      if (size < 1 || __builtin_mul_overflow(count, size, &count))
+        return int64_t{-1};
+    return count;
+  };
+  if (bitsOf(tensor.dtype) < 8)
+    return fmt::format("tensor '{}' is packed and cannot be loaded in pieces", tensor.name);
+  int64_t elements = elementsOf(tensor.shape);
+  if (product(source.shape, static_cast<int64_t>(source.names.size())) != elements ||
+      product(source.split, 1) != elements)
+    return fmt::format("tensor '{}' has {} elements and is loaded from another number", tensor.name,
+                       elements);
+  std::set<int64_t> places(source.order.begin(), source.order.end());
+  auto count = static_cast<int64_t>(source.split.size());
+  bool fits = places.size() == source.order.size() && places.size() == source.split.size() &&
+              (places.empty() || (*places.begin() == 0 && *places.rbegin() == count - 1));
+  return fits ? ""
+              : fmt::format("tensor '{}' is loaded in an impossible order of axes", tensor.name);
+}
+
 static std::string checkTensor(const TensorInfo &tensor, int64_t arenaBytes) {
   int64_t bytes = checkedBytes(tensor);
   if (bytes < 0)
@@ -370,7 +310,7 @@ static std::string checkTensor(const TensorInfo &tensor, int64_t arenaBytes) {
   if (tensor.role == Role::random &&
       (tensor.dtype != DType::i32 || tensor.shape != std::vector<int64_t>{4}))
     return fmt::format("random '{}' is not i32[4]", tensor.name);
-  return "";
+  return tensor.load ? checkSource(tensor, *tensor.load) : "";
 }
 
 static std::string checkLaunch(const Program &program, const Launch &launch) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "frontend/patterns/Load.h"
 #include "frontend/values/Value.h"
 #include "ir/Ops.h"
 
@@ -37,6 +38,8 @@ struct Declaration {
   bool isSettable = false;          ///< of a scalar: `-D` may set it when the program runs
   bool isTrained = false;           ///< of a parameter: the recipe updates it
   Declaration *average = nullptr;   ///< of a parameter: the state that evaluation reads
+  std::optional<FileSource> source = {}; ///< where `--init` finds it, where that is not its own
+                                         ///< name
 };
 
 /// A result of a function.

@@ -8,6 +8,10 @@
 
 namespace napkin {
 
+Range WrittenPattern::at(Span span) const {
+  return contents.isValid() ? contents.sub(span.begin, span.end - span.begin) : range;
+}
+
 static bool isWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// "..." stands at most once on a side.

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "frontend/Source.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +51,15 @@ struct Pattern {
 struct PatternProblem {
   std::string sentence;
   Span span;
+};
+
+/// A pattern, and where its text stands.
+struct WrittenPattern {
+  Pattern pattern;
+  Range range;    ///< the whole argument
+  Range contents; ///< the text, or no place if it is not written out
+  /// The place of a part of it.
+  Range at(Span span) const;
 };
 
 /// Reads a pattern; nothing, and `problem` set, if it is none.

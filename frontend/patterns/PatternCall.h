@@ -6,15 +6,6 @@
 
 namespace napkin {
 
-/// A pattern, and where its text stands.
-struct WrittenPattern {
-  Pattern pattern;
-  Range range;    ///< the whole argument
-  Range contents; ///< the text, or no place if it is not written out
-  /// The place of a part of it.
-  Range at(Span span) const;
-};
-
 /// Reads the argument that is a pattern; nothing after an error.
 std::optional<WrittenPattern> readPattern(Evaluator &evaluator, const Argument &argument);
 

@@ -14,10 +14,6 @@ namespace napkin {
 
 using llvm::SmallVector;
 
-Range WrittenPattern::at(Span span) const {
-  return contents.isValid() ? contents.sub(span.begin, span.end - span.begin) : range;
-}
-
 std::optional<WrittenPattern> readPattern(Evaluator &evaluator, const Argument &argument) {
   const std::string *text = argument.value.string();
   if (!text) {

@@ -59,8 +59,19 @@ uint32_t Evaluator::nextSite(Range at) {
   uint32_t site = hashOf(text);
   auto [entry, isNew] = sites.insert({site, text});
   if (!isNew && entry->second != text)
-    report<Error::SiteCollision>(at, text, entry->second);
+    collisions.push_back({at, userPlace(at), text, entry->second});
   return site;
+}
+
+void Evaluator::reportCollisions() {
+  for (const Collision &collision : collisions) {
+    if (!isNew(Error::SiteCollision, collision.shown, !(collision.shown == collision.at)))
+      continue;
+    Diagnostic &error = diagnostics.report<Error::SiteCollision>(collision.shown, collision.draw,
+                                                                 collision.other);
+    if (!(collision.shown == collision.at))
+      error.note(collision.at, "found here, in the prelude");
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -297,35 +308,32 @@ void Evaluator::execResult(const ast::ResultStmt &statement) {
 }
 
 void Evaluator::execLoad(const ast::LoadStmt &statement) {
-  Value ours = evalString(*statement.ours), theirs = eval(*statement.theirs);
-  Value pattern = statement.pattern ? evalString(*statement.pattern) : Value(std::string());
-  std::vector<mlir::NamedAttribute> sizes;
-  mlir::Builder &builder = emitter.builder;
-  for (const ast::Entry &entry : statement.sizes)
-    if (std::optional<int64_t> size = evalWhole(*entry.value, "a size"))
-      sizes.push_back({builder.getStringAttr(llvm::StringRef(entry.name.text)),
-                       builder.getI64IntegerAttr(*size)});
-  if (!reading->isTraining || !ours.string() || theirs.hasPoison() || !pattern.string())
-    return;
-  std::vector<Value> names = theirs.list() ? *theirs.list() : std::vector<Value>{theirs};
-  llvm::SmallVector<mlir::Attribute> sources;
-  for (const Value &name : names) {
-    if (theirs.isNone())
-      break;
-    if (!name.string()) {
-      report<Error::LoadFrom>(statement.theirs->range, describe(name));
-      return;
+  std::optional<LoadRule> rule = readLoad(*this, statement);
+  if (rule && reading->isTraining)
+    loads.push_back(std::move(*rule));
+}
+
+void Evaluator::applyLoads() {
+  std::vector<bool> isUsed(loads.size(), false);
+  std::vector<std::string_view> names;
+  for (Declaration &declaration : declarations) {
+    if (declaration.role != nap::Role::parameter && declaration.role != nap::Role::buffer)
+      continue;
+    names.push_back(declaration.name);
+    bool isFound = false;
+    for (auto [place, rule] : llvm::enumerate(loads)) {
+      if (!isFor(rule, declaration.name))
+        continue;
+      isUsed[place] = true;
+      if (!isFound)
+        declaration.source = sourceOf(*this, rule, declaration);
+      isFound = true;
     }
-    sources.push_back(builder.getStringAttr(*name.string()));
   }
-  std::vector<mlir::NamedAttribute> fields = {
-      {builder.getStringAttr("ours"), builder.getStringAttr(*ours.string())},
-      {builder.getStringAttr("theirs"), builder.getArrayAttr(sources)}};
-  if (statement.pattern)
-    fields.push_back({builder.getStringAttr("pattern"), builder.getStringAttr(*pattern.string())});
-  if (!sizes.empty())
-    fields.push_back({builder.getStringAttr("sizes"), builder.getDictionaryAttr(sizes)});
-  loads.push_back(builder.getDictionaryAttr(fields));
+  for (auto [place, rule] : llvm::enumerate(loads))
+    if (!isUsed[place] && rule.ours.find('*') == std::string::npos)
+      suggest(report<Error::LoadName>(rule.statement->ours->range, model->name.text, rule.ours),
+              rule.ours, names);
 }
 
 //===----------------------------------------------------------------------===//

@@ -257,6 +257,9 @@ private:
   void execInput(const ast::InputStmt &statement);
   void execResult(const ast::ResultStmt &statement);
   void execLoad(const ast::LoadStmt &statement);
+  /// Tells every parameter and buffer where `--init` finds it: the first rule that is for it.
+  void applyLoads();
+  void reportCollisions();
   void checkTrap(const ast::CommentTrap &trap);
   /// Gives a state of the optimizer, or the weight, its next version.
   void bindState(Variable &variable, const Value &value, Range at);
@@ -313,9 +316,15 @@ private:
   std::map<std::string, Declaration *, std::less<>> byName;
   std::deque<AxisBinding> bindings;
   std::map<uint32_t, std::string> sites;
+  /// Two draws of one number: an error unless the model is too large anyway.
+  struct Collision {
+    Range at, shown;
+    std::string draw, other;
+  };
+  std::vector<Collision> collisions;
   std::map<std::string, std::vector<std::pair<Number, Declaration *>>> recipeNumbers;
   std::vector<std::pair<mlir::Value, Range>> averageCounts;
-  std::vector<mlir::Attribute> loads;
+  std::vector<LoadRule> loads;
   std::vector<std::string> fixed; ///< hyper-parameters and dims with their values: "d=64"
   std::optional<Axis> sampleAxis;
 

@@ -279,9 +279,12 @@ mlir::OwningOpRef<mlir::ModuleOp> Evaluator::compile(const LibraryFile &file) {
   if (!isStopped && isGood) {
     compareReadings(training, evaluation);
     checkAverageCounts();
+    applyLoads();
   }
   if (!isStopped && !training.order.empty())
     evalRecipe();
+  if (!isStopped)
+    reportCollisions();
   if (!diagnostics.hasErrors())
     checkReach();
   frame = nullptr;

@@ -71,7 +71,11 @@ void Evaluator::updateParameter(Declaration &parameter, const ast::Expr *optimiz
     report<Error::NotAnOptimizer>(optimizer->range, describe(value));
   if (parameter.isTrained && ema) {
     Value decay = eval(*ema);
-    if (const Number *number = decay.number())
+    if (const Number *number = decay.number();
+        number && !(number->asReal() >= 0 && number->asReal() < 1)) {
+      report<Error::EmaRange>(ema->range, describe(decay));
+      decay = {};
+    } else if (number)
       decay = Tensor{read(scalar("ema", number->asReal(), ema->range)), {}};
     const Tensor *rate = decay.tensor();
     if (!rate || rate->rank() > 0) {
@@ -105,20 +109,23 @@ void Evaluator::evalRecipe() {
   frame = modelFrame.get();
   reading = &training;
   emitter.enter(&update);
-  // A whole number of at least `least`.
-  auto whole = [&](std::string_view name, int64_t least) -> std::optional<int64_t> {
+  // A whole number from `least` to `most`.
+  auto whole = [&](std::string_view name, int64_t least,
+                   int64_t most) -> std::optional<int64_t> {
     const ast::Expr *expr = trainEntry(name);
     if (!expr)
       return std::nullopt;
     std::optional<int64_t> value = evalWhole(*expr, fmt::format("'{}'", name));
-    if (!value || *value >= least)
-      return value;
-    report<Error::EntryTooSmall>(expr->range, name, least, *value);
-    return std::nullopt;
+    if (value && *value < least)
+      report<Error::EntryTooSmall>(expr->range, name, least, *value);
+    else if (value && *value > most)
+      report<Error::EntryTooLarge>(expr->range, name, most, *value);
+    return value;
   };
-  accumulate = whole("accumulate", 1).value_or(1);
-  steps = whole("steps", 1);
-  seed = whole("seed", 0).value_or(0);
+  // The runtime's limits: micro-batches of a step, and steps that have random words of their own.
+  accumulate = whole("accumulate", 1, 65536).value_or(1);
+  steps = whole("steps", 1, 4294967293);
+  seed = whole("seed", 0, INT64_MAX).value_or(0);
   if (std::optional<Value> clip = evalEntry("clip_norm"); clip && !clip->isNone()) {
     if (clip->number() && clip->number()->asReal() > 0)
       clipNorm = clip->number()->asReal();

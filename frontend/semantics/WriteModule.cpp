@@ -89,6 +89,21 @@ static void writeFunction(mlir::ModuleOp module, Body &body, bool readsAverages,
       function.setResultAttr(place, nap::kResultAttr, builder.getStringAttr(result.label));
 }
 
+/// `theirs`, `shape`, `split` and `order`, as docs/architecture.md says.
+static mlir::DictionaryAttr sourceAttribute(mlir::OpBuilder &builder, const FileSource &source) {
+  SmallVector<mlir::Attribute> names;
+  for (const std::string &name : source.names)
+    names.push_back(builder.getStringAttr(name));
+  SmallVector<mlir::NamedAttribute> fields = {
+      {builder.getStringAttr("theirs"), builder.getArrayAttr(names)}};
+  if (!names.empty()) {
+    fields.push_back({builder.getStringAttr("shape"), builder.getDenseI64ArrayAttr(source.shape)});
+    fields.push_back({builder.getStringAttr("split"), builder.getDenseI64ArrayAttr(source.split)});
+    fields.push_back({builder.getStringAttr("order"), builder.getDenseI64ArrayAttr(source.order)});
+  }
+  return builder.getDictionaryAttr(fields);
+}
+
 /// Declares a tensor.
 static void writeDeclaration(mlir::OpBuilder &builder, const Declaration &declaration,
                              mlir::Location loc) {
@@ -113,6 +128,8 @@ static void writeDeclaration(mlir::OpBuilder &builder, const Declaration &declar
     op->setAttr("nap.id_limit", builder.getI64IntegerAttr(declaration.idLimit));
   if (declaration.idIgnored)
     op->setAttr("nap.id_ignored", builder.getI64IntegerAttr(*declaration.idIgnored));
+  if (declaration.source)
+    op->setAttr("nap.load", sourceAttribute(builder, *declaration.source));
   if (declaration.isSettable)
     op->setAttr("nap.settable", builder.getUnitAttr());
 }
@@ -156,8 +173,6 @@ mlir::OwningOpRef<mlir::ModuleOp> Evaluator::writeModule() {
   if (steps)
     set("nap.steps", attributes.getI64IntegerAttr(*steps));
   set("nap.seed", attributes.getI64IntegerAttr(seed));
-  if (!loads.empty())
-    set("nap.loads", attributes.getArrayAttr(loads));
   SmallVector<mlir::Attribute> choices;
   for (const std::string &choice : fixed)
     choices.push_back(attributes.getStringAttr(choice));

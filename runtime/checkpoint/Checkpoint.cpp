@@ -2,7 +2,8 @@
 
 #include "runtime/checkpoint/Checkpoint.h"
 
-#include "runtime/files/Json.h"
+#include "runtime/checkpoint/WeightFiles.h"
+#include "runtime/files/JsonReader.h"
 #include "runtime/files/SafeTensors.h"
 
 #include <algorithm>
@@ -14,6 +15,9 @@ namespace napkin::runtime {
 static constexpr std::string_view formatName = "napkin-trainer";
 static constexpr int64_t formatVersion = 1;
 static constexpr std::string_view stepPrefix = "step-";
+/// Of folders that are being written or removed; what a kill leaves of them is removed later.
+static constexpr std::string_view writingPrefix = ".writing-";
+static constexpr std::string_view removingPrefix = ".removing-";
 
 //===----------------------------------------------------------------------===//
 // Saving
@@ -23,10 +27,7 @@ static constexpr std::string_view stepPrefix = "step-";
 static Failure saveTensors(const Session &session, const std::vector<Role> &roles,
                            const std::string &path) {
   const Program &program = session.program();
-  std::vector<int64_t> chosen;
-  for (size_t i = 0; i < program.tensors.size(); ++i)
-    if (std::find(roles.begin(), roles.end(), program.tensors[i].role) != roles.end())
-      chosen.push_back(static_cast<int64_t>(i));
+  std::vector<int64_t> chosen = tensorsWith(program, roles);
   std::sort(chosen.begin(), chosen.end(), [&](int64_t a, int64_t b) {
     return program.tensors[a].name < program.tensors[b].name;
   });
@@ -105,18 +106,28 @@ static std::vector<std::string> checkpointsIn(const std::string &folder) {
   return found;
 }
 
-Failure prepareCheckpoints(const std::string &folder, int64_t lastStep) {
+Result<FolderLock> prepareCheckpoints(const std::string &folder, int64_t lastStep) {
   if (Failure failure = makeFolders(folder))
-    return failure;
+    return *failure;
+  Result<FolderLock> lock = FolderLock::take(folder);
+  if (!lock)
+    return lock;
   if (access(folder.c_str(), W_OK) != 0)
     return Error{fmt::format("{}: cannot be written", folder), ExitStatus::machineFailure};
+  // What a run that was killed left half done.
+  if (Result<std::vector<std::string>> names = listFolder(folder))
+    for (const std::string &name : *names)
+      if (name.starts_with(writingPrefix) || name.starts_with(removingPrefix))
+        if (Failure failure = removeFolder(folder + "/" + name))
+          return *failure;
   std::vector<std::string> all = checkpointsIn(folder);
   std::string last = fmt::format("{}{:08}", stepPrefix, lastStep);
   if (all.empty() || std::pair(all.back().size(), all.back()) <= std::pair(last.size(), last))
-    return std::nullopt;
-  return Error{fmt::format("{}: holds {}, which is later than step {} where this run ends; save into "
-                           "another folder, or go on from there with --resume and more --steps",
-                           folder, all.back(), lastStep)};
+    return lock;
+  return Error{
+      fmt::format("{}: holds {}, which is later than step {} where this run ends; save into "
+                  "another folder, or go on from there with --resume and more --steps",
+                  folder, all.back(), lastStep)};
 }
 
 Result<std::string> saveCheckpoint(const Session &session, const std::string &folder,
@@ -124,30 +135,22 @@ Result<std::string> saveCheckpoint(const Session &session, const std::string &fo
   if (Failure failure = makeFolders(folder))
     return *failure;
   std::string final = fmt::format("{}/{}{:08}", folder, stepPrefix, state.step);
-  std::string temporary = fmt::format("{}/.writing-{}{:08}", folder, stepPrefix, state.step);
+  std::string temporary =
+      fmt::format("{}/{}{}{:08}", folder, writingPrefix, stepPrefix, state.step);
   if (isFolder(temporary))
     if (Failure failure = removeFolder(temporary))
       return *failure;
   if (Failure failure = makeFolders(temporary))
     return *failure;
-  if (Failure failure = saveFiles(session, temporary, state))
+  if (Failure failure = saveFiles(session, temporary, state)) {
+    // What is not whole is of no use, and the disk may be full of it.
+    (void)removeFolder(temporary);
     return *failure;
-  // The same step saved again replaces the old one, which stays whole until the new one is.
-  std::string replaced = fmt::format("{}/.replaced-{}{:08}", folder, stepPrefix, state.step);
-  if (isFolder(replaced))
-    if (Failure failure = removeFolder(replaced))
-      return *failure;
-  bool again = isFolder(final);
-  if (again)
-    if (Failure failure = renamePath(final, replaced))
-      return *failure;
-  if (Failure failure = renamePath(temporary, final))
+  }
+  if (Failure failure = putInPlace(temporary, final))
     return *failure;
   if (Failure failure = syncFolder(folder))
     return *failure;
-  if (again)
-    if (Failure failure = removeFolder(replaced))
-      return *failure;
   std::vector<std::string> all = checkpointsIn(folder);
   // This run's own is never the one to go, whatever another left in the folder.
   std::erase(all, final.substr(folder.size() + 1));
@@ -163,12 +166,14 @@ Result<std::string> saveCheckpoint(const Session &session, const std::string &fo
 
 Result<std::string> findCheckpoint(const std::string &path) {
   if (!isFolder(path))
-    return Error{fmt::format("{}: is not a folder; a checkpoint is a folder that --save made", path)};
+    return Error{
+        fmt::format("{}: is not a folder; a checkpoint is a folder that --save made", path)};
   if (isFile(path + "/trainer.json"))
     return path;
   std::vector<std::string> all = checkpointsIn(path);
   if (all.empty())
-    return Error{fmt::format("{}: holds no complete checkpoint (step-NNNNNNNN/trainer.json)", path)};
+    return Error{
+        fmt::format("{}: holds no complete checkpoint (step-NNNNNNNN/trainer.json)", path)};
   return path + "/" + all.back();
 }
 
@@ -182,42 +187,43 @@ Result<TrainerState> readTrainerState(const Program &program, const std::string 
   std::optional<Json> json = parseJson(*text, problem);
   if (!json)
     return Error{fmt::format("{}: is not JSON: {}", path, problem)};
-  const Json *format = json->find("format");
-  const Json *version = json->find("version");
-  if (!format || format->string != formatName)
-    return Error{fmt::format("{}: its 'format' is not '{}'", path, formatName)};
-  if (!version || version->whole != formatVersion)
-    return Error{fmt::format("{}: its version is {} and this runtime reads version {}", path,
-                             version && version->whole ? *version->whole : 0, formatVersion)};
+  JsonReader reader;
   TrainerState state;
-  auto whole = [&](const char *name, int64_t &out) {
-    const Json *value = json->find(name);
-    if (value && value->whole && *value->whole >= 0)
-      out = *value->whole;
-    else if (problem.empty())
-      problem = fmt::format("'{}' is not a whole number from 0", name);
-  };
-  whole("step", state.step);
-  whole("steps", state.steps);
-  whole("cursor", state.cursor);
-  whole("skipped", state.skipped);
-  const Json *seed = json->find("seed");
-  if (seed && seed->count)
-    state.seed = *seed->count;
-  else if (problem.empty())
-    problem = "'seed' is not a whole number from 0";
-  if (const Json *scalars = json->find("scalars"))
-    for (size_t i = 0; i < scalars->items.size(); ++i)
-      if (scalars->items[i].isNumber() && i < scalars->names.size())
-        state.scalars.emplace_back(scalars->names[i], scalars->items[i].number);
-  if (!problem.empty())
-    return Error{fmt::format("{}: {}", path, problem)};
-  const Json *hash = json->find("graph_hash");
-  if (!anyGraph && (!hash || hash->string != program.graphHash))
+  std::string hash;
+  if (reader.readHeader(*json, formatName, formatVersion)) {
+    reader.readCount(*json, "step", state.step);
+    reader.readCount(*json, "steps", state.steps);
+    reader.readCount(*json, "cursor", state.cursor);
+    reader.readCount(*json, "skipped", state.skipped);
+    reader.read(*json, "seed", state.seed);
+    reader.read(*json, "graph_hash", hash);
+    const Json *scalars = reader.field(*json, "scalars", true);
+    for (size_t i = 0; scalars && i < scalars->names.size(); ++i)
+      reader.read(*scalars, scalars->names[i].c_str(),
+                  state.scalars.emplace_back(scalars->names[i], 0).second);
+  }
+  if (!reader.error.empty())
+    return Error{fmt::format("{}: {}", path, reader.error)};
+  if (!anyGraph && hash != program.graphHash)
     return Error{fmt::format("{}: was written by another graph ({}, and this is {}); to begin with "
                              "its weights use --init {}/model.safetensors",
-                             path, hash ? hash->string : "none", program.graphHash, checkpoint)};
+                             path, hash, program.graphHash, checkpoint)};
   return state;
+}
+
+std::vector<std::string> checkpointsOf(const Program &program, const std::string &folder) {
+  std::vector<std::string> found;
+  auto addNewest = [&](const std::string &path) {
+    std::vector<std::string> all = checkpointsIn(path);
+    std::string newest = all.empty() ? "" : path + "/" + all.back();
+    if (!all.empty() && readTrainerState(program, newest, false))
+      found.push_back(newest);
+  };
+  addNewest(folder);
+  if (Result<std::vector<std::string>> names = listFolder(folder))
+    for (const std::string &name : *names)
+      addNewest(folder == "." ? name : folder + "/" + name);
+  return found;
 }
 
 } // namespace napkin::runtime

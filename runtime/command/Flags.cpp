@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace napkin::runtime {
@@ -22,7 +23,8 @@ static constexpr std::array<FlagSpec, 27> runTable = {{
     {"keep", "N", "keep the N newest checkpoints; default: all"},
     {"resume", "DIR", "go on from the newest checkpoint in DIR, bit for bit"},
     {"init", "FILE", "begin with the weights of a .safetensors file, by name"},
-    {"load", "DIR", "weights for evaluating and sampling: a checkpoint or a .safetensors file"},
+    {"load", "DIR",
+     "weights to evaluate or sample: a checkpoint or .safetensors; default: this folder's"},
     {"eval-data", "[INPUT=]FILE", "held-out data, evaluated at the end; may repeat"},
     {"eval-every", "N", "evaluate every N steps too"},
     {"outputs", "FILE", "write the evaluation's outputs as .safetensors"},
@@ -178,7 +180,7 @@ std::optional<double> parseNumber(std::string_view text) {
   std::string digits = withoutUnderscores(text);
   double value = 0;
   auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (problem != std::errc() || end != digits.data() + digits.size())
+  if (problem != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
     return std::nullopt;
   return value;
 }
@@ -267,7 +269,7 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   if (flags.has("steps")) {
     int64_t steps = 0;
     // Above 2^32 - 3 a step would meet the words of initial values and of the runtime.
-    reader.whole("steps", 0, 4294967293, steps);
+    reader.whole("steps", 1, 4294967293, steps);
     options.steps = steps;
   }
   if (const std::string *value = flags.find("seed")) {
@@ -295,7 +297,7 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   if (const std::string *value = flags.find("temperature")) {
     std::optional<double> number = parseNumber(*value);
     if (!number || !(*number >= 0 && *number <= 1e6))
-      reader.wrong("temperature", *value, "a number from 0");
+      reader.wrong("temperature", *value, "a number from 0 to 1000000");
     options.temperature = number.value_or(1);
   }
   reader.whole("sample-length", 1, 1'000'000, options.sampleLength);
@@ -322,7 +324,8 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
 std::string flagHelp(std::span<const FlagSpec> flags) {
   std::string out;
   for (const FlagSpec &spec : flags) {
-    std::string left = fmt::format("--{}{}{}", spec.name, spec.value.empty() ? "" : " ", spec.value);
+    std::string left =
+        fmt::format("--{}{}{}", spec.name, spec.value.empty() ? "" : " ", spec.value);
     out += fmt::format("  {:<26} {}\n", left, spec.help);
   }
   return out;

@@ -4,9 +4,10 @@
 
 #include "runtime/execute/Executor.h"
 #include "runtime/files/File.h"
-#include "runtime/files/Json.h"
+#include "runtime/files/JsonReader.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -34,7 +35,8 @@ double DevicePeaks::copyBytesPerSecond(int threads, double bytes) const {
     bool holds = static_cast<double>(peak.bytes) >= bytes;
     bool bestHolds = best && static_cast<double>(best->bytes) >= bytes;
     // Among those that hold the bytes the smallest, else the largest.
-    if (!best || (holds && !bestHolds) || (holds == bestHolds && (peak.bytes < best->bytes) == holds))
+    if (!best || (holds && !bestHolds) ||
+        (holds == bestHolds && (peak.bytes < best->bytes) == holds))
       best = &peak;
   }
   return best ? best->bytesPerSecond : 0;
@@ -54,6 +56,45 @@ std::string deviceFilePath() {
   return "";
 }
 
+/// A number of threads, at least 1.
+static int readThreads(JsonReader &reader, const Json &object) {
+  int64_t threads = 1;
+  reader.read(object, "threads", threads);
+  if (threads < 1 || threads > INT_MAX)
+    reader.fail(fmt::format("'threads' is {}", threads));
+  return static_cast<int>(threads);
+}
+
+static std::vector<MatrixPeak> readMatrices(JsonReader &reader, const Json &object) {
+  std::vector<MatrixPeak> matrices;
+  if (const Json *list = reader.items(object, "matrix_products"))
+    for (const Json &item : list->items) {
+      MatrixPeak peak;
+      std::string dtype;
+      reader.read(item, "dtype", dtype);
+      peak.threads = readThreads(reader, item);
+      reader.read(item, "flops_per_second", peak.flopsPerSecond);
+      if (std::optional<DType> known = dtypeNamed(dtype)) {
+        peak.dtype = *known;
+        matrices.push_back(peak);
+      }
+    }
+  return matrices;
+}
+
+static std::vector<CopyPeak> readCopies(JsonReader &reader, const Json &object) {
+  std::vector<CopyPeak> copies;
+  if (const Json *list = reader.items(object, "copies"))
+    for (const Json &item : list->items) {
+      CopyPeak peak;
+      peak.threads = readThreads(reader, item);
+      reader.readCount(item, "bytes", peak.bytes);
+      reader.read(item, "bytes_per_second", peak.bytesPerSecond);
+      copies.push_back(peak);
+    }
+  return copies;
+}
+
 Result<DevicePeaks> readDeviceFile(const std::string &path) {
   Result<std::string> text = readWholeFile(path, 1 << 20);
   if (!text)
@@ -62,30 +103,15 @@ Result<DevicePeaks> readDeviceFile(const std::string &path) {
   std::optional<Json> json = parseJson(*text, problem);
   if (!json)
     return Error{fmt::format("{}: is not JSON: {}", path, problem)};
-  const Json *format = json->find("format");
-  const Json *version = json->find("version");
-  if (!format || format->string != formatName || !version || version->whole != formatVersion)
-    return Error{fmt::format("{}: is not a device file of version {}; run 'napkin device' to "
-                             "measure again",
-                             path, formatVersion)};
+  JsonReader reader;
   DevicePeaks peaks;
-  if (const Json *processor = json->find("processor"))
-    peaks.processor = processor->string;
-  auto number = [](const Json &object, const char *name) {
-    const Json *value = object.find(name);
-    return value && value->isNumber() ? value->number : 0;
-  };
-  if (const Json *list = json->find("matrix_products"))
-    for (const Json &item : list->items)
-      if (const Json *dtype = item.find("dtype"))
-        if (std::optional<DType> known = dtypeNamed(dtype->string))
-          peaks.matrices.push_back({*known, static_cast<int>(number(item, "threads")),
-                                    number(item, "flops_per_second")});
-  if (const Json *list = json->find("copies"))
-    for (const Json &item : list->items)
-      peaks.copies.push_back(
-          {static_cast<int>(number(item, "threads")), static_cast<int64_t>(number(item, "bytes")),
-           number(item, "bytes_per_second")});
+  if (reader.readHeader(*json, formatName, formatVersion)) {
+    reader.read(*json, "processor", peaks.processor);
+    peaks.matrices = readMatrices(reader, *json);
+    peaks.copies = readCopies(reader, *json);
+  }
+  if (!reader.error.empty())
+    return Error{fmt::format("{}: {}; run 'napkin device' to measure again", path, reader.error)};
   return peaks;
 }
 
@@ -145,7 +171,8 @@ std::string processorName() {
 #endif
 }
 
-/// One copy: two halves of `halfBytes`, each task a part of `partBytes`, gone through `rounds` times.
+/// One copy: two halves of `halfBytes`, each task a part of `partBytes`, gone through `rounds`
+/// times.
 struct CopyWork {
   int64_t partBytes, rounds;
 };
@@ -182,7 +209,8 @@ double measureCopyBytesPerSecond(int threads, int64_t bytes) {
     int64_t beganAt = nowNanoseconds();
     pool.run(copyParts, operands, threads);
     double seconds = static_cast<double>(nowNanoseconds() - beganAt) * 1e-9;
-    best = std::max(best, static_cast<double>(2 * work.partBytes * threads * work.rounds) / seconds);
+    best =
+        std::max(best, static_cast<double>(2 * work.partBytes * threads * work.rounds) / seconds);
   }
   return best;
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <glob.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ static Error pathError(const std::string &path, std::string_view what, ExitStatu
 Result<File> File::open(const std::string &path) {
   File file;
   file.name = path;
-  file.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes is refused below and not waited for.
+  file.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.descriptor < 0)
     return pathError(path, "cannot be opened", ExitStatus::wrongInput);
   struct stat info {};
@@ -78,7 +80,8 @@ Result<std::string> readWholeFile(const std::string &path, int64_t limit) {
   if (!file)
     return file.error();
   if (file->size() > limit)
-    return Error{fmt::format("{}: has {} bytes and at most {} are read", path, file->size(), limit)};
+    return Error{
+        fmt::format("{}: has {} bytes and at most {} are read", path, file->size(), limit)};
   std::string text(static_cast<size_t>(file->size()), '\0');
   if (Failure failure = file->read(0, std::as_writable_bytes(std::span(text))))
     return *failure;
@@ -217,11 +220,54 @@ Failure renamePath(const std::string &from, const std::string &to) {
   return std::nullopt;
 }
 
-Failure checkFolderOf(const std::string &path) {
-  size_t slash = path.rfind('/');
-  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (!path.empty() && access(folder.c_str(), W_OK) != 0)
+Failure putInPlace(const std::string &from, const std::string &to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0)
+    return removeFolder(from);
+  if (!isFolder(to))
+    return renamePath(from, to);
+  // File systems that cannot exchange: the old folder stays whole under another name meanwhile.
+  std::string replaced = from + ".replaced";
+  if (Failure failure = renamePath(to, replaced))
+    return failure;
+  if (Failure failure = renamePath(from, to))
+    return failure;
+  return removeFolder(replaced);
+}
+
+Result<FolderLock> FolderLock::take(const std::string &path) {
+  FolderLock lock;
+  lock.descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock.descriptor < 0)
+    return pathError(path, "cannot be opened", ExitStatus::machineFailure);
+  // File systems without locks go without.
+  if (flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{fmt::format(
+        "{}: another run saves there; save into another folder, or wait for it", path)};
+  return lock;
+}
+
+FolderLock::FolderLock(FolderLock &&other) noexcept
+    : descriptor(std::exchange(other.descriptor, -1)) {}
+
+FolderLock::~FolderLock() {
+  if (descriptor >= 0)
+    close(descriptor);
+}
+
+bool isSameFile(const std::string &a, const std::string &b) {
+  struct stat first {}, second {};
+  return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+Failure checkWritable(const std::string &path) {
+  bool exists = access(path.c_str(), F_OK) == 0;
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (descriptor < 0)
     return pathError(path, "cannot be written", ExitStatus::machineFailure);
+  close(descriptor);
+  if (!exists)
+    unlink(path.c_str());
   return std::nullopt;
 }
 

@@ -74,8 +74,27 @@ Result<std::vector<std::string>> listFolder(const std::string &path);
 Failure removeFolder(const std::string &path);
 /// Renames atomically.
 Failure renamePath(const std::string &from, const std::string &to);
-/// An error if the folder of a file that is written later is missing or read-only; an empty path is none.
-Failure checkFolderOf(const std::string &path);
+/// Gives a finished folder its name; one that has it already is replaced at once and removed.
+Failure putInPlace(const std::string &from, const std::string &to);
+
+/// Held by the one run that writes into a folder, to its end, however it ends.
+class FolderLock {
+public:
+  /// Fails where another process holds it.
+  static Result<FolderLock> take(const std::string &path);
+  FolderLock(FolderLock &&other) noexcept;
+  FolderLock &operator=(FolderLock &&) = delete;
+  ~FolderLock();
+
+private:
+  FolderLock() = default;
+  int descriptor = -1;
+};
+
+/// True if both paths lead to one file.
+bool isSameFile(const std::string &a, const std::string &b);
+/// An error if a file cannot be written, found by opening it; it is left as it was.
+Failure checkWritable(const std::string &path);
 /// True if `path` is a folder.
 bool isFolder(const std::string &path);
 /// True if `path` is a regular file.

@@ -25,14 +25,17 @@ namespace {
 class Run {
 public:
   Run(Session &session, const RunOptions &options, std::string_view name)
-      : session(session), program(session.program()), options(options), name(name) {}
+      : session(session), program(session.program()), options(options), name(name),
+        load(options.load) {}
 
   Failure all();
   bool interrupted = false;
 
 private:
   bool wantsTraining() const;
+  Failure findWeights();
   Failure checkPlaces() const;
+  Failure checkNotRead(std::string_view flag, const std::string &path) const;
   Failure start();
   Failure setScalars();
   Failure loadWeights();
@@ -47,6 +50,7 @@ private:
   const Program &program;
   const RunOptions &options;
   std::string name;
+  std::string load; ///< weights for evaluating and sampling, by flag or found; empty: none
   TrainerState state;
   std::optional<Evaluation> evaluation;
   int64_t savedStep = -1;
@@ -65,20 +69,31 @@ bool Run::wantsTraining() const {
   if (!options.data.files.empty())
     return true;
   const Function *step = findFunction(program, program.accumulate == 1 ? "step" : "micro_first");
-  return step && inputsOf(program, *step).empty() && options.load.empty();
+  return step && inputsOf(program, *step).empty() && load.empty();
 }
 
-/// Says, without touching it, that a file cannot be written later, as far as its place tells.
-static Failure checkWritable(const std::string &path) {
-  size_t slash = path.rfind('/');
-  std::string folder = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
-  bool exists = access(path.c_str(), F_OK) == 0;
-  if (isFolder(path))
-    errno = EISDIR;
-  else if (access(exists ? path.c_str() : folder.c_str(), W_OK) == 0)
-    return std::nullopt;
-  return Error{fmt::format("{}: cannot be written: {}", path, systemProblem()),
-               ExitStatus::machineFailure};
+/// Without data and without weights: what a run of this program left in this folder.
+Failure Run::findWeights() {
+  if (!options.resume.empty())
+    return Error{
+        "--resume goes on training; give --data FILE too, or --load instead to evaluate or "
+        "sample",
+        ExitStatus::wrongUsage};
+  if (options.sample == 0 && options.evalData.files.empty())
+    return Error{"no data to train on; give --data FILE, or --load DIR to evaluate or sample",
+                 ExitStatus::wrongUsage};
+  std::vector<std::string> found = checkpointsOf(program, ".");
+  if (found.empty())
+    return Error{"no weights: no folder here holds a checkpoint of this program; train with --data "
+                 "FILE --save DIR, or give --load DIR",
+                 ExitStatus::wrongUsage};
+  if (found.size() > 1)
+    return Error{
+        fmt::format("no weights: checkpoints of this program are in {}; choose with --load",
+                    fmt::join(found, ", ")),
+        ExitStatus::wrongUsage};
+  load = found.front();
+  return std::nullopt;
 }
 
 /// What a run writes at its end must not fail there, when the work is done.
@@ -86,10 +101,34 @@ Failure Run::checkPlaces() const {
   if (!options.save.empty())
     if (Failure failure = makeFolders(options.save))
       return failure;
-  for (const std::string *file : {&options.outputs, &options.trace})
-    if (!file->empty())
-      if (Failure failure = checkWritable(*file))
-        return failure;
+  const std::pair<std::string_view, const std::string &> written[] = {
+      {"outputs", options.outputs}, {"trace", options.trace}, {"log", options.log}};
+  for (const auto &[flag, file] : written) {
+    if (file.empty())
+      continue;
+    if (Failure failure = checkNotRead(flag, file))
+      return failure;
+    if (Failure failure = checkWritable(file))
+      return failure;
+  }
+  return std::nullopt;
+}
+
+/// A file that is read is not written over.
+Failure Run::checkNotRead(std::string_view flag, const std::string &path) const {
+  std::vector<std::pair<std::string_view, std::string>> read = {{"init", options.init},
+                                                                {"load", load}};
+  for (const DataFile &file : options.data.files)
+    for (const std::string &one : expandPattern(file.path))
+      read.emplace_back("data", one);
+  for (const DataFile &file : options.evalData.files)
+    for (const std::string &one : expandPattern(file.path))
+      read.emplace_back("eval-data", one);
+  for (const auto &[other, file] : read)
+    if (isSameFile(path, file))
+      return Error{fmt::format("--{} {}: would write over what --{} reads; name another file", flag,
+                               path, other),
+                   ExitStatus::wrongUsage};
   return std::nullopt;
 }
 
@@ -116,7 +155,7 @@ Failure Run::setScalars() {
 Failure Run::start() {
   state.steps = program.plannedSteps;
   state.seed = program.defaultSeed;
-  std::string from = !options.resume.empty() ? options.resume : options.load;
+  std::string from = !options.resume.empty() ? options.resume : load;
   if (!from.empty() && !from.ends_with(".safetensors")) {
     Result<std::string> checkpoint = findCheckpoint(from);
     if (!checkpoint)
@@ -143,8 +182,11 @@ Failure Run::loadWeights() {
     note(fmt::format("resuming {} after {} steps", *checkpoint, state.step));
     return loadCheckpoint(session, *checkpoint);
   }
-  if (!options.load.empty())
-    return loadModel(session, options.load);
+  if (!load.empty()) {
+    if (options.load.empty())
+      note(fmt::format("weights of {}", load));
+    return loadModel(session, load);
+  }
   session.setRandom(state.seed, initStep, 0);
   if (Failure failure = session.run("init"))
     return failure;
@@ -218,12 +260,13 @@ Failure Run::train() {
   Result<StepRunner> runner = StepRunner::create(session, *data, state.seed);
   if (!runner)
     return runner.error();
-  if (!options.save.empty())
-    if (Failure failure = prepareCheckpoints(options.save, state.steps))
-      return failure;
-  for (const std::string &later : {options.outputs, options.trace})
-    if (Failure failure = checkFolderOf(later))
-      return failure;
+  std::optional<FolderLock> saving;
+  if (!options.save.empty()) {
+    Result<FolderLock> lock = prepareCheckpoints(options.save, state.steps);
+    if (!lock)
+      return lock.error();
+    saving.emplace(std::move(*lock));
+  }
   std::optional<FileWriter> log;
   if (!options.log.empty()) {
     Result<FileWriter> opened = options.resume.empty() ? FileWriter::create(options.log)
@@ -288,10 +331,10 @@ Failure Run::printSamples() {
 
 Failure Run::all() {
   bool training = wantsTraining();
-  if (!training && options.load.empty() && options.init.empty())
-    return Error{"no data to train on; give --data FILE, or --load DIR to evaluate or sample",
-                 ExitStatus::wrongUsage};
-  if (training && !options.load.empty())
+  if (!training && load.empty() && options.init.empty())
+    if (Failure failure = findWeights())
+      return failure;
+  if (training && !load.empty())
     return Error{"--load is for evaluating and sampling; to train on from there use --resume, or "
                  "--init for its weights alone",
                  ExitStatus::wrongUsage};

@@ -9,27 +9,15 @@
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
 #include "runtime/files/SafeTensors.h"
+#include "test/Check.h"
 #include "test/runtime/ToyPrograms.h"
 
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <fmt/format.h>
 
 using namespace napkin::runtime;
-
-static int failures = 0;
-
-static void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  fmt::print("FAILED: {}\n", what);
-  ++failures;
-}
-
-static void expectText(const std::string &said, const std::string &wanted) {
-  expect(said == wanted, fmt::format("'{}' is said and '{}' is wanted", said, wanted));
-}
+using namespace napkin::test;
 
 /// The known answers that the authors of Philox publish (Random123, kat_vectors).
 static void testPhiloxKnownAnswers() {
@@ -138,6 +126,28 @@ static void testWrongPrograms() {
   expectText(parseAfter("\"loss\": 16", "\"loss\": -1"),
              "program: function 'step': result 'loss' is no tensor");
   expectText(parseAfter("{", "["), "program: missing a comma or ']' after an array element at byte 12");
+}
+
+/// A toy program whose input x[4, 3], taken for a parameter, is loaded from elsewhere.
+static std::string checkLoad(const InitialSource &source) {
+  Program program = linearProgram(4, 1).program;
+  program.tensors[static_cast<size_t>(findTensor(program, "x"))].load = source;
+  std::string text = printProgram(program), error;
+  std::optional<Program> again = parseProgram(text, error);
+  return again && printProgram(*again) != text ? "another program is read back" : error;
+}
+
+static void testLoadsOfPrograms() {
+  expectText(checkLoad({}), "");
+  expectText(checkLoad({{"a", "b"}, {6}, {3, 4}, {1, 0}}), "");
+  std::string number = "program: tensor 'x' has 12 elements and is loaded from another number";
+  expectText(checkLoad({{"a"}, {6}, {12}, {0}}), number);
+  expectText(checkLoad({{"a"}, {12}, {3, 5}, {0, 1}}), number);
+  expectText(checkLoad({{"a"}, {int64_t{1} << 62, 16}, {12}, {0}}), number);
+  std::string order = "program: tensor 'x' is loaded in an impossible order of axes";
+  expectText(checkLoad({{"a"}, {12}, {3, 4}, {0, 0}}), order);
+  expectText(checkLoad({{"a"}, {12}, {3, 4}, {1}}), order);
+  expectText(checkLoad({{"a"}, {12}, {3, 4}, {1, 2}}), order);
 }
 
 static void testArraysRoundTrip() {
@@ -315,6 +325,7 @@ int main() {
   testSmallFloats();
   testProgramText();
   testWrongPrograms();
+  testLoadsOfPrograms();
   testArraysRoundTrip();
   testConversions();
   testSessions();

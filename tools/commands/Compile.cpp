@@ -42,9 +42,13 @@ static ExitStatus write(const std::string &path, llvm::StringRef bytes) {
 }
 
 /// Says before anything is compiled that a file cannot be written; true if it can, as far as its place tells.
-static bool isWritablePlace(const std::string &path) {
+static bool isWritablePlace(const std::string &path, const std::string &model) {
   if (path.empty() || path == "-")
     return true;
+  if (llvm::sys::fs::equivalent(path, model)) {
+    fail(fmt::format("{}: is the model file; name another file to write after -o", path));
+    return false;
+  }
   if (llvm::sys::fs::is_directory(path)) {
     fail(fmt::format("{}: is a folder; name a file to write after -o", path));
     return false;
@@ -124,7 +128,7 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
                 ExitStatus::wrongUsage);
 
   std::string output = value("output", "");
-  if (!isWritablePlace(output))
+  if (!isWritablePlace(output, flags->positional.front()))
     return ExitStatus::wrongInput;
   Model model;
   if ((status = model.read(*flags, /*takesCuda=*/true)) != ExitStatus::done)

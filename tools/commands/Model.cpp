@@ -95,15 +95,17 @@ void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
   rt::writeErrors(text);
 }
 
-/// The hash of a frontend's module: equal for equal computations, whatever plan, number of steps, seed and
-/// run-time scalars a run has, so that a checkpoint is taken up under another of these.
+/// The hash of a frontend's module: equal for equal computations, whatever plan, number of steps, seed, run-time
+/// scalars and names in files of others a run has, so that a checkpoint is taken up under another of these.
 static std::string hashGraph(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
   for (StringRef ofTheRun : {"nap.steps", "nap.seed"})
     (*copy)->removeAttr(ofTheRun);
-  for (auto declare : copy->getOps<DeclareOp>())
+  for (auto declare : copy->getOps<DeclareOp>()) {
+    declare->removeAttr("nap.load");
     if (declare.getRole() == Role::scalar)
       declare.removeValueAttr();
+  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   copy->print(stream, OpPrintingFlags().printGenericOpForm());
