@@ -36,7 +36,9 @@ struct Name {
 // Expressions
 //===----------------------------------------------------------------------===//
 
-enum class ExprKind { Number, String, Bool, None, Paren, List, Path, Call, Unary, Binary, Conditional, Index };
+enum class ExprKind {
+  Number, String, Bool, None, Paren, List, Path, Call, Unary, Binary, Conditional, Index
+};
 
 /// An expression. `range` runs from its first to its last byte, blanks and comments excluded.
 struct Expr {
@@ -70,8 +72,8 @@ struct Piece {
   Range range;           ///< with its braces
 };
 
-/// `"b s d -> b d"`, `"{h} query heads"`. There are no escapes, so a byte of a piece's text is a byte
-/// of the source at the same distance from `range.begin`.
+/// `"b s d -> b d"`, `"{h} query heads"`. There are no escapes, so a byte of a piece's text is a
+/// byte of the source at the same distance from `range.begin`.
 struct StringExpr : Expr {
   explicit StringExpr(Range range) : Expr(ExprKind::String, range) {}
   /// In order; none for "". No two texts are neighbours.
@@ -248,7 +250,9 @@ struct Type {
 // Statements
 //===----------------------------------------------------------------------===//
 
-enum class StmtKind { Assign, If, For, Return, Assert, Checkpoint, Declare, State, Dim, Input, Result, Load, Train };
+enum class StmtKind {
+  Assign, If, For, Return, Assert, Checkpoint, Declare, State, Dim, Input, Result, Load, Train
+};
 
 /// A comment that stands a single blank after an expression and itself reads as an expression: an
 /// error if all its names are in scope, since in Python d // heads divides.
@@ -438,7 +442,8 @@ struct Use {
   Range range;
 };
 
-/// A comment, from its slashes to the end of its line (without the line break and blanks before it).
+/// A comment, from its slashes to the end of its line (without the line break and blanks before
+/// it).
 struct Comment {
   Range range;
   bool ownLine = false; ///< nothing but blanks before it

@@ -135,6 +135,7 @@ private:
 
 /// The candidate that is closest to a misspelt name, or "" when none is close (an edit distance of
 /// at most a third of the name's length, at least 1).
-std::string_view closestName(std::string_view name, const std::vector<std::string_view> &candidates);
+std::string_view closestName(std::string_view name,
+                             const std::vector<std::string_view> &candidates);
 
 } // namespace napkin

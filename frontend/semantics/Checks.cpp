@@ -96,7 +96,8 @@ static std::optional<int64_t> wholeConstant(mlir::Value value) {
   while (auto broadcast = value.getDefiningOp<nap::BroadcastOp>())
     value = broadcast->getOperand(0);
   auto constant = value.getDefiningOp<nap::ConstantOp>();
-  auto elements = constant ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue()) : nullptr;
+  auto elements =
+      constant ? llvm::dyn_cast<mlir::DenseIntElementsAttr>(constant.getValue()) : nullptr;
   if (!elements || !elements.isSplat())
     return std::nullopt;
   return elements.getSplatValue<llvm::APInt>().getSExtValue();

@@ -12,10 +12,11 @@ Failure readDefinitions(const Program &program, const ParsedFlags &flags, RunOpt
   for (const auto &[key, text] : flags.definitions) {
     for (const auto &[choice, value] : program.fixedChoices)
       if (choice == key)
-        return Error{fmt::format("-D {}={}: '{}' is {}, fixed when this was compiled; compile again "
-                                 "with -D {}={}",
-                                 key, text, key, value, key, text),
-                     ExitStatus::wrongUsage};
+        return Error{
+            fmt::format("-D {}={}: '{}' is {}, fixed when this was compiled; compile again "
+                        "with -D {}={}",
+                        key, text, key, value, key, text),
+            ExitStatus::wrongUsage};
     int64_t index = findTensor(program, key);
     bool settable = index >= 0 && program.tensors[index].role == Role::scalar &&
                     program.tensors[index].settable;
@@ -43,9 +44,10 @@ Failure readDefinitions(const Program &program, const ParsedFlags &flags, RunOpt
 /// What `--help` says before and after the table.
 static std::string printHelp(const Program &program, std::string_view name) {
   std::string out = fmt::format("usage: {} --data FILE [flags]\n\n", name);
-  out += fmt::format("trains model '{}', compiled for {} in {}, {} bytes and {} for each worker\n\n",
-                     program.model, program.target, program.policy, program.arenaBytes,
-                     program.scratchBytesPerWorker);
+  out +=
+      fmt::format("trains model '{}', compiled for {} in {}, {} bytes and {} for each worker\n\n",
+                  program.model, program.target, program.policy, program.arenaBytes,
+                  program.scratchBytesPerWorker);
   out += flagHelp(runFlags());
   std::string scalars;
   for (const TensorInfo &tensor : program.tensors)

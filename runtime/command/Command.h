@@ -8,8 +8,8 @@
 
 namespace napkin::runtime {
 
-/// Turns `-D name=value` of run-time scalars into `RunOptions::definitions`. A choice that compiling
-/// fixed is refused with a sentence, and so is an unknown name.
+/// Turns `-D name=value` of run-time scalars into `RunOptions::definitions`. A choice that
+/// compiling fixed is refused with a sentence, and so is an unknown name.
 Failure readDefinitions(const Program &program, const ParsedFlags &flags, RunOptions &options);
 
 /// Everything an executable does with its arguments (without the program's name).

@@ -35,8 +35,8 @@ struct ParsedFlags {
   bool has(std::string_view name) const { return find(name) != nullptr; }
 };
 
-/// Takes `--flag value`, `--flag=value`, `-D name=value`, `-Dname=value`, `-h`; after `--` everything
-/// is positional. Unknown flags are an error that names the nearest known one.
+/// Takes `--flag value`, `--flag=value`, `-D name=value`, `-Dname=value`, `-h`; after `--`
+/// everything is positional. Unknown flags are an error that names the nearest known one.
 Result<ParsedFlags> parseFlags(std::span<const std::string> arguments,
                                std::span<const FlagSpec> known);
 

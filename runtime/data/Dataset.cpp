@@ -65,9 +65,10 @@ static Result<LanguageInputs> findLanguageInputs(const Program &program,
                (isIdMatrix(program.tensors[language.targets]) &&
                 program.tensors[language.tokens].shape == program.tensors[language.targets].shape));
   if (!fits)
-    return Error{fmt::format("{}: text and token files feed inputs tokens, targets : i32[batch, "
-                             "seq], and this model has {}; give arrays by name, --data NAME=FILE.npy",
-                             path, quotedNames(program, inputs))};
+    return Error{
+        fmt::format("{}: text and token files feed inputs tokens, targets : i32[batch, "
+                    "seq], and this model has {}; give arrays by name, --data NAME=FILE.npy",
+                    path, quotedNames(program, inputs))};
   return language;
 }
 

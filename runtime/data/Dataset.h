@@ -25,8 +25,8 @@ struct DataOptions {
 /// c / samples, whose order is a permutation by (seed, epoch).
 class Dataset {
 public:
-  /// Opens and checks all files; `inputs` are the tensors that must be fed. Without inputs and files
-  /// it is an empty batch of one sample.
+  /// Opens and checks all files; `inputs` are the tensors that must be fed. Without inputs and
+  /// files it is an empty batch of one sample.
   static Result<Dataset> open(const Program &program, const DataOptions &options,
                               const std::vector<int64_t> &inputs);
 

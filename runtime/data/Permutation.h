@@ -7,9 +7,9 @@
 
 namespace napkin::runtime {
 
-/// A permutation of [0, count), a function of (seed, epoch) alone: a Feistel network of eight rounds
-/// over the next power of four, walked until it lands below `count` (Black, Rogaway, "Ciphers with
-/// arbitrary finite domains", CT-RSA 2002, section 3).
+/// A permutation of [0, count), a function of (seed, epoch) alone: a Feistel network of eight
+/// rounds over the next power of four, walked until it lands below `count` (Black, Rogaway,
+/// "Ciphers with arbitrary finite domains", CT-RSA 2002, section 3).
 class Permutation {
 public:
   Permutation(int64_t count, uint64_t seed, uint32_t epoch);

@@ -30,9 +30,9 @@ enum class TokenFormat : uint8_t {
   binary, ///< .bin: llm.c's shards (magic 20240520) or plain uint16
 };
 
-/// Windows of text or token files: `tokens` gets ids [w, w + seq), `targets` the ids one further on.
-/// `paths` are shards, one after the other. `targets` is -1 where the model has none. With `moving`
-/// windows begin elsewhere in every epoch; otherwise window k begins at k * seq.
+/// Windows of text or token files: `tokens` gets ids [w, w + seq), `targets` the ids one further
+/// on. `paths` are shards, one after the other. `targets` is -1 where the model has none. With
+/// `moving` windows begin elsewhere in every epoch; otherwise window k begins at k * seq.
 Result<std::unique_ptr<Source>> openTokens(const Program &program,
                                            const std::vector<std::string> &paths,
                                            TokenFormat format, int64_t tokens, int64_t targets,

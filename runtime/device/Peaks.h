@@ -30,12 +30,13 @@ struct DevicePeaks {
 
   /// The peak for exactly this type and number of threads; 0: not measured.
   double matrixFlopsPerSecond(DType dtype, int threads) const;
-  /// The bandwidth of a copy on this number of threads whose working set is the smallest measured one
-  /// of at least `bytes`, or the largest; 0: not measured.
+  /// The bandwidth of a copy on this number of threads whose working set is the smallest measured
+  /// one of at least `bytes`, or the largest; 0: not measured.
   double copyBytesPerSecond(int threads, double bytes) const;
 };
 
-/// NAPKIN_DEVICE_FILE, or napkin/device.json in XDG_CACHE_HOME or ~/.cache; empty if there is neither.
+/// NAPKIN_DEVICE_FILE, or napkin/device.json in XDG_CACHE_HOME or ~/.cache; empty if there is
+/// neither.
 std::string deviceFilePath();
 
 /// Reads a device file.
@@ -50,11 +51,12 @@ DevicePeaks knownPeaks();
 /// The processor's name for itself, "AMD EPYC 9755 128-Core Processor".
 std::string processorName();
 
-/// Working sets for copies, one for each level of the memory: for each thread 32 KiB and 1 MiB, then
-/// 32 MiB and 512 MiB in all.
+/// Working sets for copies, one for each level of the memory: for each thread 32 KiB and 1 MiB,
+/// then 32 MiB and 512 MiB in all.
 std::vector<int64_t> copyWorkingSets(int threads);
 
-/// The best of several copies between two halves of a working set, bytes read plus written a second.
+/// The best of several copies between two halves of a working set, bytes read plus written a
+/// second.
 double measureCopyBytesPerSecond(int threads, int64_t bytes);
 
 } // namespace napkin::runtime

@@ -46,11 +46,12 @@ Failure checkMemory(int64_t arenaBytes, int64_t scratchBytes, int workers) {
     return std::nullopt;
   auto gibi = [](double bytes) { return bytes / (1 << 30); };
   auto tensors = static_cast<double>(arenaBytes), scratch = static_cast<double>(scratchBytes);
-  return Error{fmt::format("{:.2f} GiB of memory are needed ({:.2f} for tensors, {:.2f} for each of {} "
-                           "workers) and this machine has {:.2f}; make the batch or the model smaller",
-                           gibi(tensors + scratch * workers), gibi(tensors), gibi(scratch), workers,
-                           gibi(static_cast<double>(most))),
-               ExitStatus::infeasibleBudget};
+  return Error{
+      fmt::format("{:.2f} GiB of memory are needed ({:.2f} for tensors, {:.2f} for each of {} "
+                  "workers) and this machine has {:.2f}; make the batch or the model smaller",
+                  gibi(tensors + scratch * workers), gibi(tensors), gibi(scratch), workers,
+                  gibi(static_cast<double>(most))),
+      ExitStatus::infeasibleBudget};
 }
 
 Result<Arena> Arena::create(int64_t arenaBytes, int64_t scratchBytes, int workers) {

@@ -10,16 +10,19 @@
 
 namespace napkin::runtime {
 
-/// The memory that this process may have, bytes: the machine's, or its control group's where that is less.
+/// The memory that this process may have, bytes: the machine's, or its control group's where that
+/// is less.
 int64_t machineMemoryBytes();
 
-/// An error where a program needs more memory than there is: better said before the work than by a kill in it.
+/// An error where a program needs more memory than there is: better said before the work than by a
+/// kill in it.
 Failure checkMemory(int64_t arenaBytes, int64_t scratchBytes, int workers);
 
 /// `arenaBytes` for tensors, then `scratchBytes` for each worker; zero-filled, 4096-byte aligned.
 class Arena {
 public:
-  /// Maps the memory; fails as `checkMemory` does, or with the number of bytes that the machine refuses.
+  /// Maps the memory; fails as `checkMemory` does, or with the number of bytes that the machine
+  /// refuses.
   static Result<Arena> create(int64_t arenaBytes, int64_t scratchBytes, int workers);
 
   Arena(Arena &&other) noexcept;

@@ -85,8 +85,9 @@ std::string Profile::text() const {
   for (size_t kernel : order)
     if (rows[kernel].launches > 0)
       width = std::max(width, program.kernels[kernel].name.size());
-  std::string text = fmt::format("{:<{}} {:>9} {:>10} {:>10} {:>8} {:>10} {:>10}\n", "kernel", width,
-                                 "launches", "ms", "GFLOP/s", "GB/s", "floor ms", "time/floor");
+  std::string text =
+      fmt::format("{:<{}} {:>9} {:>10} {:>10} {:>8} {:>10} {:>10}\n", "kernel", width, "launches",
+                  "ms", "GFLOP/s", "GB/s", "floor ms", "time/floor");
   auto line = [&](const std::string &name, const Row &row) {
     std::string floors = row.floor > 0 ? fmt::format("{:>10.3f} {:>10.2f}", row.floor * 1e3,
                                                      row.seconds / row.floor)
@@ -101,8 +102,8 @@ std::string Profile::text() const {
       line(program.kernels[kernel].name, rows[kernel]);
   line("all kernels", all);
   double step = static_cast<double>(stepNanoseconds) * 1e-9 / count;
-  text += fmt::format("{} step{} of {:.3f} ms on {} thread{}", steps, steps == 1 ? "" : "s", step * 1e3,
-                      threads, threads == 1 ? "" : "s");
+  text += fmt::format("{} step{} of {:.3f} ms on {} thread{}", steps, steps == 1 ? "" : "s",
+                      step * 1e3, threads, threads == 1 ? "" : "s");
   text += all.floor > 0
               ? fmt::format("; floor {:.3f} ms, {:.1f} % of the roofline\n", all.floor * 1e3,
                             100 * all.floor / step)

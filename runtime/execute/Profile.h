@@ -1,4 +1,5 @@
-// Profile: what each kernel of a training step takes, beside the least that this machine needs for it.
+// Profile: what each kernel of a training step takes, beside the least that this machine needs for
+// it.
 
 #ifndef NAPKIN_RUNTIME_EXECUTE_PROFILE_H
 #define NAPKIN_RUNTIME_EXECUTE_PROFILE_H
@@ -8,8 +9,8 @@
 
 namespace napkin::runtime {
 
-/// Adds up the times of launches over training steps. The first step, which touches fresh memory, is
-/// left out. After construction nothing is allocated until `text`.
+/// Adds up the times of launches over training steps. The first step, which touches fresh memory,
+/// is left out. After construction nothing is allocated until `text`.
 class Profile : public LaunchObserver {
 public:
   /// `program` outlives the profile; `threads` is the number of workers.
@@ -19,9 +20,10 @@ public:
   /// A step ended that took this long from its batch on.
   void stepEnded(int64_t nanoseconds);
 
-  /// A row a kernel, the longest first: launches and milliseconds a step, FLOP/s, bytes/s, the floor in
-  /// milliseconds, time over floor; then the sum of the kernels and the step. Floors are missing where
-  /// the machine was not measured. One sentence if no step counted.
+  /// A row a kernel, the longest first: launches and milliseconds a step, FLOP/s, bytes/s, the
+  /// floor in
+  /// milliseconds, time over floor; then the sum of the kernels and the step. Floors are missing
+  /// where the machine was not measured. One sentence if no step counted.
   std::string text() const;
 
 private:
@@ -37,9 +39,11 @@ private:
   std::vector<std::vector<Sum>> sums; ///< by function and launch
 };
 
-/// The least time of a launch in seconds: max(FLOPs / peak, bytes / bandwidth) (Williams et al., CACM
-/// 2009), for the peak of the narrowest float that it reads and the bandwidth of the smallest measured
-/// working set that holds its bytes. 0 where the machine was not measured on this many threads.
+/// The least time of a launch in seconds: max(FLOPs / peak, bytes / bandwidth) (Williams et al.,
+/// CACM
+/// 2009), for the peak of the narrowest float that it reads and the bandwidth of the smallest
+/// measured working set that holds its bytes. 0 where the machine was not measured on this many
+/// threads.
 double floorSeconds(const Program &program, const Launch &launch, const DevicePeaks &peaks,
                     int threads);
 

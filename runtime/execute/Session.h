@@ -19,7 +19,8 @@ struct SessionOptions {
 };
 
 /// Runs functions of one program on tensors in one arena. Tensors that persist (parameters, states,
-/// buffers, inputs, scalars) keep their values between runs; results can be read until the next run.
+/// buffers, inputs, scalars) keep their values between runs; results can be read until the next
+/// run.
 class Session {
 public:
   /// Allocates everything that running needs. `loaded` outlives the session.

@@ -11,7 +11,9 @@
 namespace napkin::runtime {
 
 /// Element types of files: more integers than the language has.
-enum class FileType : uint8_t { boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64 };
+enum class FileType : uint8_t {
+  boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64
+};
 /// Bytes of one element.
 int64_t bytesOf(FileType type);
 /// "u8", "f32", ...
@@ -26,7 +28,8 @@ struct ArrayInfo {
   std::vector<int64_t> shape;
   int64_t offset = 0; ///< of its first byte, from the beginning of the file (or of `inflated`)
   int64_t bytes = 0;
-  std::shared_ptr<std::vector<std::byte>> inflated; ///< the content, where the file has it compressed
+  std::shared_ptr<std::vector<std::byte>> inflated; ///< the content, where the file has it
+                                                    ///< compressed
 };
 
 /// A file and the arrays in it.

@@ -17,7 +17,8 @@ struct Json {
   Kind kind = Kind::null;
   bool boolean = false;
   double number = 0;             ///< every number
-  std::optional<int64_t> whole;  ///< a number written without fraction that fits in 64 bits with sign
+  std::optional<int64_t> whole;  ///< a number written without fraction that fits in 64 bits with
+                                 ///< sign
   std::optional<uint64_t> count; ///< a number written without fraction, at least 0
   std::string string;
   std::vector<Json> items;        ///< of a list or an object
@@ -32,8 +33,9 @@ struct Json {
   const Json *find(std::string_view name) const;
 };
 
-/// Parses `text`; nesting at most 64 deep, at most 4 million values, numbers to full precision, `Infinity` and `NaN` accepted.
-/// On failure returns nothing, and `problem` is a clause ("... at byte 12").
+/// Parses `text`; nesting at most 64 deep, at most 4 million values, numbers to full precision,
+/// `Infinity` and `NaN` accepted. On failure returns nothing, and `problem` is a clause ("... at
+/// byte 12").
 std::optional<Json> parseJson(std::string_view text, std::string &problem);
 
 /// `text` as a JSON string with its quotes; control characters are escaped.

@@ -191,10 +191,10 @@ Result<ArrayInfo> parseNpyHeader(std::string_view head, const std::string &place
   if (array.bytes < 0)
     return headerError(place, fmt::format("its shape {} is impossible", printShape(array.shape)));
   if (array.bytes > total - array.offset)
-    return headerError(place, fmt::format("ends at offset {} and its shape {} of {} wants {}", total,
-                                          printShape(array.shape), nameOf(array.type),
-                                          fmt::format("{} bytes from offset {}", array.bytes,
-                                                      array.offset)));
+    return headerError(
+        place, fmt::format("ends at offset {} and its shape {} of {} wants {}", total,
+                           printShape(array.shape), nameOf(array.type),
+                           fmt::format("{} bytes from offset {}", array.bytes, array.offset)));
   return array;
 }
 
@@ -218,9 +218,9 @@ std::string npyHeader(FileType type, const std::vector<int64_t> &shape) {
   for (const NpyTypeRow &row : npyTypes)
     if (row.type == type)
       code = row.code;
-  std::string dictionary = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                       bytesOf(type) == 1 ? '|' : '<', code, fmt::join(shape, ", "),
-                                       shape.size() == 1 ? "," : "");
+  std::string dictionary = fmt::format(
+      "{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
+      bytesOf(type) == 1 ? '|' : '<', code, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   size_t whole = (10 + dictionary.size() + 1 + 63) / 64 * 64;
   dictionary.append(whole - 10 - dictionary.size() - 1, ' ');
   dictionary += '\n';

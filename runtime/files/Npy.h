@@ -10,8 +10,9 @@ namespace napkin::runtime {
 /// Opens a .npy file, versions 1 to 3 of the format (NumPy, "NEP 1"); no pickles.
 Result<ArrayFile> openNpy(const std::string &path);
 
-/// Parses the beginning of a .npy file. `head` holds at least its header; `place` is named in errors;
-/// `total` is the size of the whole file. The array's offset counts from the beginning of `head`.
+/// Parses the beginning of a .npy file. `head` holds at least its header; `place` is named in
+/// errors; `total` is the size of the whole file. The array's offset counts from the beginning of
+/// `head`.
 Result<ArrayInfo> parseNpyHeader(std::string_view head, const std::string &place, int64_t total);
 
 /// The largest header that is read.

@@ -57,7 +57,9 @@ Result<ArrayFile> openSafeTensors(const std::string &path) {
   Result<File> file = File::open(path);
   if (!file)
     return file.error();
-  auto failed = [&](std::string_view problem) { return Error{fmt::format("{}: {}", path, problem)}; };
+  auto failed = [&](std::string_view problem) {
+    return Error{fmt::format("{}: {}", path, problem)};
+  };
   uint64_t length = 0;
   if (file->size() < 8)
     return failed(fmt::format("ends at offset {}, inside the length of its header", file->size()));
@@ -89,10 +91,9 @@ Result<ArrayFile> openSafeTensors(const std::string &path) {
     if (!problem.empty())
       return failed(fmt::format("tensor '{}' {}", header->names[i], problem));
   }
-  std::sort(result.arrays.begin(), result.arrays.end(),
-                   [](const ArrayInfo &a, const ArrayInfo &b) {
-                     return std::tie(a.offset, a.bytes, a.name) < std::tie(b.offset, b.bytes, b.name);
-                   });
+  std::sort(result.arrays.begin(), result.arrays.end(), [](const ArrayInfo &a, const ArrayInfo &b) {
+    return std::tie(a.offset, a.bytes, a.name) < std::tie(b.offset, b.bytes, b.name);
+  });
   int64_t begin = 8 + headerBytes;
   int64_t end = 0;
   for (ArrayInfo &array : result.arrays) {

@@ -7,8 +7,8 @@
 
 namespace napkin::runtime {
 
-/// Opens a file of the safetensors format: 8 bytes with the header's length (at most 100 MB), a JSON
-/// header, then the arrays. Offsets must ascend without overlap and stay inside the file.
+/// Opens a file of the safetensors format: 8 bytes with the header's length (at most 100 MB), a
+/// JSON header, then the arrays. Offsets must ascend without overlap and stay inside the file.
 Result<ArrayFile> openSafeTensors(const std::string &path);
 
 /// The length word and the header for these arrays, in this order, one after the other; padded

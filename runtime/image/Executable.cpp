@@ -40,10 +40,11 @@ Failure writeExecutable(const std::string &path, const std::string &runtimeBinar
   constexpr int64_t runtimeLimit = 1 << 30;
   Result<std::string> binary = readWholeFile(runtimeBinaryPath, runtimeLimit);
   if (!binary)
-    return Error{fmt::format("{}; an executable begins with a copy of it: it is built and installed "
-                             "beside napkin",
-                             binary.error().message),
-                 ExitStatus::machineFailure};
+    return Error{
+        fmt::format("{}; an executable begins with a copy of it: it is built and installed "
+                    "beside napkin",
+                    binary.error().message),
+        ExitStatus::machineFailure};
   // The shared object begins on a page of its own, as debuggers and file tools expect.
   constexpr size_t page = 4096;
   binary->resize((binary->size() + page - 1) / page * page);
@@ -90,7 +91,8 @@ Result<std::unique_ptr<LoadedImage>> loadExecutable(const std::string &path) {
   auto size = static_cast<uint64_t>(file->size() - trailerBytes);
   if (trailer.objectOffset > size || trailer.objectBytes > size - trailer.objectOffset ||
       trailer.programBytes != size - trailer.objectOffset - trailer.objectBytes)
-    return failed(fmt::format("its trailer at offset {} does not fit its size; it was damaged", size));
+    return failed(
+        fmt::format("its trailer at offset {} does not fit its size; it was damaged", size));
   std::vector<std::byte> object(trailer.objectBytes);
   std::string text(trailer.programBytes, '\0');
   auto objectOffset = static_cast<int64_t>(trailer.objectOffset);

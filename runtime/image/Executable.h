@@ -17,8 +17,8 @@ struct LoadedImage {
 };
 
 /// Writes an executable: the bytes of the prelinked runtime, the kernels' shared object (linked
-/// with `ld.lld -shared --hash-style=sysv`), the program as text, and a trailer with their sizes and
-/// a checksum. The same arguments give the same bytes. Written beside `path` and renamed.
+/// with `ld.lld -shared --hash-style=sysv`), the program as text, and a trailer with their sizes
+/// and a checksum. The same arguments give the same bytes. Written beside `path` and renamed.
 Failure writeExecutable(const std::string &path, const std::string &runtimeBinaryPath,
                         std::span<const std::byte> sharedObject, const Program &program);
 

@@ -15,8 +15,8 @@ namespace napkin::runtime {
 /// A 64-bit ELF shared object, mapped and relocated by ourselves: it never has a file of its own,
 /// and the system's loader reads files only. It may not have thread-local storage, constructors or
 /// needed libraries; what it leaves undefined (memcpy, fmaf, ...) is taken from this process.
-/// Reference: "System V Application Binary Interface", gabi 4.1 chapters 4 and 5, and the x86-64 and
-/// AArch64 supplements.
+/// Reference: "System V Application Binary Interface", gabi 4.1 chapters 4 and 5, and the x86-64
+/// and AArch64 supplements.
 class SharedObject {
 public:
   /// Maps `image`, which need not outlive the call. Every offset is checked against the image.

@@ -10,8 +10,8 @@ namespace napkin::runtime {
 /// Evaluates the model on a data set: its loss, metrics and outputs.
 class Evaluation {
 public:
-  /// Opens the data that `evaluate` reads. Where the files lack some of it and `outputs` are wanted,
-  /// `predict` is run in its place. Fails if the program has neither.
+  /// Opens the data that `evaluate` reads. Where the files lack some of it and `outputs` are
+  /// wanted, `predict` is run in its place. Fails if the program has neither.
   static Result<Evaluation> create(Session &session, const DataOptions &options, uint64_t seed,
                                    bool outputs);
 

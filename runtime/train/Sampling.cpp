@@ -139,7 +139,8 @@ Result<std::vector<std::string>> sampleText(Session &session, const SamplingOpti
       std::vector<int64_t> last(static_cast<size_t>(rows));
       std::memset(session.data(model.tokens), 0, session.bytes(model.tokens).size());
       for (int64_t row = 0; row < rows; ++row)
-        last[row] = placeIds(model, ids[row], session.data(model.tokens) + row * model.sequence * 4);
+        last[row] =
+            placeIds(model, ids[row], session.data(model.tokens) + row * model.sequence * 4);
       session.run(model.function);
       for (int64_t row = 0; row < rows; ++row) {
         if (done[row])
@@ -148,8 +149,9 @@ Result<std::vector<std::string>> sampleText(Session &session, const SamplingOpti
         uint32_t word = philox({static_cast<uint32_t>(made), static_cast<uint32_t>(first + row),
                                 runtimeStep, 2},
                                options.seed)[0];
-        int64_t id = chooseId(logits.dtype, session.data(model.logits) + at * bitsOf(logits.dtype) / 8,
-                              model.vocabulary, options.temperature, (word >> 8) * 0x1p-24);
+        int64_t id =
+            chooseId(logits.dtype, session.data(model.logits) + at * bitsOf(logits.dtype) / 8,
+                     model.vocabulary, options.temperature, (word >> 8) * 0x1p-24);
         done[row] = text && id == '\n';
         if (!done[row])
           ids[row].push_back(static_cast<int32_t>(id));

@@ -17,9 +17,10 @@ struct SamplingOptions {
   int64_t step = 0; ///< updates finished
 };
 
-/// Samples from `output logits : [batch, seq, vocab]` of the input `tokens : i32[batch, seq]`. With a
-/// vocabulary of at most 256, ids are bytes: a sample begins after a newline and the prompt, and ends
-/// at a newline. Otherwise a sample is ids. Returns one line a sample, the prompt included.
+/// Samples from `output logits : [batch, seq, vocab]` of the input `tokens : i32[batch, seq]`. With
+/// a
+/// vocabulary of at most 256, ids are bytes: a sample begins after a newline and the prompt, and
+/// ends at a newline. Otherwise a sample is ids. Returns one line a sample, the prompt included.
 Result<std::vector<std::string>> sampleText(Session &session, const SamplingOptions &options);
 
 } // namespace napkin::runtime

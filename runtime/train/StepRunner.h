@@ -23,8 +23,8 @@ public:
   /// Fails if the program has no functions to train with.
   static Result<StepRunner> create(Session &session, Dataset &data, uint64_t seed);
 
-  /// Runs step number `step` on the samples from `cursor` on; advances `cursor`. A failure is one of
-  /// the data; nothing was updated then.
+  /// Runs step number `step` on the samples from `cursor` on; advances `cursor`. A failure is one
+  /// of the data; nothing was updated then.
   Failure run(int64_t step, int64_t &cursor);
 
   /// Loss and metrics of the last step.

@@ -19,7 +19,9 @@ COMPILER = {"mlir", "mlir-c", "llvm", "llvm-c", "clang"}
 FOLDERS = sorted(ROOMS | {"test", "examples", "bench", "docs", ".ci"})
 DATA = {".npy", ".npz", ".safetensors", ".bin", ".txt", ".csv", ".jsonl"}
 SOURCES = {".h", ".cpp", ".td", ".cu", ".cuh", ".inc"}
-MAX_LINES, MAX_FILES = 600, 15
+MAX_LINES, MAX_FILES, MAX_COLUMNS = 600, 15, 100
+# The rooms whose C++ keeps to MAX_COLUMNS.
+NARROW = {"frontend", "runtime"}
 
 INCLUDE = re.compile(r'\s*#?\s*include\s+(["<])([^">]+)[">]')
 LEFTOVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
@@ -77,6 +79,8 @@ def checkFile(name, text):
             problem = match and checkInclude(name, match[1], match[2])
             if problem:
                 problems.append(f"{name}:{number}: {problem}")
+        if roomOf(name, NARROW) and source and len(line) > MAX_COLUMNS:
+            problems.append(f"{name}:{number}: {len(line)} columns, more than {MAX_COLUMNS}")
         if LEFTOVER.search(line):
             problems.append(f"{name}:{number}: unfinished work: {LEFTOVER.search(line)[1]}")
         if within(name, COUNTS_ALONE) and source and COST.search(line):
