@@ -154,9 +154,14 @@ Result<std::string> saveCheckpoint(const Session &session, const std::string &fo
   std::vector<std::string> all = checkpointsIn(folder);
   // This run's own is never the one to go, whatever another left in the folder.
   std::erase(all, final.substr(folder.size() + 1));
-  for (size_t i = 0; keep > 0 && i + static_cast<size_t>(keep) - 1 < all.size(); ++i)
-    if (Failure failure = removeFolder(folder + "/" + all[i]))
+  for (size_t i = 0; keep > 0 && i + static_cast<size_t>(keep) - 1 < all.size(); ++i) {
+    // Under another name first: a checkpoint that lacks a file would look like one.
+    std::string removed = fmt::format("{}/{}{}", folder, removingPrefix, all[i]);
+    if (Failure failure = renamePath(folder + "/" + all[i], removed))
       return *failure;
+    if (Failure failure = removeFolder(removed))
+      return *failure;
+  }
   return final;
 }
 
