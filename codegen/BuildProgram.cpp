@@ -95,6 +95,8 @@ static rt::Role roleOf(Role role) {
     return rt::Role::scalar;
   case Role::random:
     return rt::Role::random;
+  case Role::working:
+    return rt::Role::working;
   }
   return rt::Role::temporary;
 }
@@ -109,6 +111,8 @@ static rt::MemoryClass memoryClassOf(Role role) {
     return rt::MemoryClass::states;
   case Role::gradient:
     return rt::MemoryClass::gradients;
+  case Role::working:
+    return rt::MemoryClass::working;
   case Role::input:
     return rt::MemoryClass::inputs;
   case Role::scalar:

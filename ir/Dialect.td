@@ -56,7 +56,7 @@ def ReduceKindAttr : EnumAttr<NapDialect, ReduceKind, "reduction">;
 def Role : I32EnumAttr<"Role", "what a declared tensor is for", [
   I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"buffer", 1>, I32EnumAttrCase<"state", 2>,
   I32EnumAttrCase<"gradient", 3>, I32EnumAttrCase<"input", 4>, I32EnumAttrCase<"scalar", 5>,
-  I32EnumAttrCase<"random", 6>]> {
+  I32EnumAttrCase<"random", 6>, I32EnumAttrCase<"working", 7>]> {
   let cppNamespace = "::nap";
   let genSpecializedAttr = 0;
 }

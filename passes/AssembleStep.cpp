@@ -59,6 +59,11 @@ static Term convert(Term x, Type element) {
   return x.of(CastOp::create(x.builder, x.loc, type.clone(element), x.value));
 }
 
+/// `x`, floats under 32 bits in f32.
+static Term inStateType(Term x) {
+  return convert(x, accumulatorType(getElementTypeOrSelf(x.value.getType())));
+}
+
 /// A new declaration where `builder` stands.
 static DeclareOp declareTensor(OpBuilder &builder, Location loc, Role role, StringRef name,
                                Type type, FlatSymbolRefAttr of = {}) {
@@ -112,7 +117,7 @@ static void buildUpdate(FunctionBuilder &to, func::FuncOp update, Value loss,
   DenseMap<StringAttr, Value> unscaled;
   Value squares;
   for (const NewVersion &gradient : gradients) {
-    Term g{builder, gradient.value.getLoc(), gradient.value};
+    Term g = inStateType({builder, gradient.value.getLoc(), gradient.value});
     Term whole = scale == 1 ? g : g * scale;
     unscaled[gradient.name.getAttr()] = whole;
     Term square = squaredSum(whole);
@@ -206,9 +211,11 @@ static SmallVector<Accumulated> declareSums(func::FuncOp microStep) {
     auto of = isLoss(result) ? FlatSymbolRefAttr::get(builder.getContext(), "loss")
                              : cast<FlatSymbolRefAttr>(result.what.getValue());
     std::string name = (of.getValue() + (isGradient ? "#gradient" : "#sum")).str();
-    DeclareOp declare = declareTensor(builder, result.value.getLoc(), Role::gradient, name,
-                                      result.value.getType(), of);
-    sums.push_back({of, FlatSymbolRefAttr::get(declare.getSymNameAttr()), result.value.getType(),
+    auto own = cast<RankedTensorType>(result.value.getType());
+    Type type = own.clone(accumulatorType(own.getElementType()));
+    DeclareOp declare =
+        declareTensor(builder, result.value.getLoc(), Role::gradient, name, type, of);
+    sums.push_back({of, FlatSymbolRefAttr::get(declare.getSymNameAttr()), type,
                     isLoss(result) ? Kind::loss
                     : isGradient   ? Kind::gradient
                                    : Kind::buffer});
@@ -231,7 +238,7 @@ static void buildMicroStep(func::FuncOp microStep, StringRef name, ArrayRef<Accu
       continue;
     const Accumulated &sum = *next++;
     bool isFloat = isa<FloatType>(getElementTypeOrSelf(sum.type));
-    Value value = result.value;
+    Value value = inStateType({to.builder, result.value.getLoc(), result.value});
     if (adds && isFloat)
       value = Term{to.builder, value.getLoc(), to.read(sum.sum, sum.type)} +
               Term{to.builder, value.getLoc(), value};

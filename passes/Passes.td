@@ -19,6 +19,14 @@ def AutodiffPass : Pass<"nap-autodiff", "::mlir::ModuleOp"> {
                         "leave @forward beside @micro_step, for tests that compare them">];
 }
 
+def MixedPrecisionPass : Pass<"nap-mixed-precision", "::mlir::ModuleOp"> {
+  let summary = "working copies of parameters; their gradients in f32 where the policy stores less";
+  let description = [{
+    To a tolerance: takes roundings out of gradients, before accumulation and optimizers read them. All
+    other roundings stand where the model file's types put them. No pass after it adds or removes one.
+  }];
+}
+
 def AssembleStepPass : Pass<"nap-assemble-step", "::mlir::ModuleOp"> {
   let summary = "makes the functions that the runtime calls from @micro_step and @update";
   let description = [{ Exact; norms, and sums over micro-batches, have a fixed order. }];

@@ -19,6 +19,8 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createAutodiffPass());
   add(createAnnotateCostPass({.moduleOnly = true}));
   add(createSimplifyPass());
+  // Roundings are final from here on.
+  add(createMixedPrecisionPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
   // Large sums in parts that workers can share.

@@ -2,7 +2,7 @@
 //
 // Takes functions of kernels; gives every tensor its place in one arena:
 //
-//   [ parameters | buffers | states | gradients | inputs, scalars, random | transient ]
+//   [ parameters | working copies | buffers | states | gradients | inputs, scalars, random | transient ]
 //
 // The first part lives as long as the run (`nap.offset` on each nap.declare); all functions overlay the
 // transient part, each with offsets of its own (`nap.offsets` on each kernel). The new version of a
@@ -30,8 +30,8 @@ static constexpr int64_t kAlignment = 256;
 static int64_t placeDeclarations(ModuleOp module) {
   int64_t end = 0;
   Builder builder(module.getContext());
-  for (Role role : {Role::parameter, Role::buffer, Role::state, Role::gradient, Role::input,
-                    Role::scalar, Role::random})
+  for (Role role : {Role::parameter, Role::working, Role::buffer, Role::state, Role::gradient,
+                    Role::input, Role::scalar, Role::random})
     for (auto declare : module.getOps<DeclareOp>())
       if (declare.getRole() == role) {
         declare->setAttr("nap.offset", builder.getI64IntegerAttr(end));

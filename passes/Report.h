@@ -22,12 +22,14 @@ struct StepTotals {
 /// Bytes by what they are for. `saved` and `temporary` are the transient tensors live at the peak:
 /// those that the forward pass leaves for the backward pass, and the others.
 struct MemoryByClass {
-  int64_t parameters = 0, buffers = 0, states = 0, gradients = 0, inputs = 0;
+  int64_t parameters = 0, working = 0, buffers = 0, states = 0, gradients = 0, inputs = 0;
   int64_t saved = 0, temporary = 0;
   /// What the arena has more than the tensors live at its peak: padding and fragmentation.
   int64_t padding = 0;
 
-  int64_t persistent() const { return parameters + buffers + states + gradients + inputs; }
+  int64_t persistent() const {
+    return parameters + working + buffers + states + gradients + inputs;
+  }
   int64_t total() const { return persistent() + saved + temporary + padding; }
 };
 

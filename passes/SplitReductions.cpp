@@ -13,6 +13,7 @@
 //   %s = nap.reduce sum (nap.concat %blocks, %last) [0] : tensor<74xf32> -> tensor<f32>
 //
 // Exact: every bit of the result stays.
+#include "ir/Cost.h"
 #include "passes/Passes.h"
 
 namespace nap {
@@ -37,6 +38,9 @@ static int64_t termsOf(ReduceOp op) {
 
 static bool isWorthSplitting(ReduceOp op) {
   auto type = op.getX().getType();
+  // Blocks of narrow floats would be rounded one by one.
+  if (accumulatorType(type.getElementType()) != type.getElementType())
+    return false;
   bool endsInLast = !op.getAxes().empty() && op.getAxes().back() == type.getRank() - 1;
   return op.getKind() == ReduceKind::sum && endsInLast && termsOf(op) > kBlock &&
          op.getType().getNumElements() < kFewResults && type.getNumElements() >= kManyTerms;

@@ -26,12 +26,13 @@ static constexpr std::array<DTypeRow, 10> dtypes = {{{"f64", 64, true},
                                                      {"i32", 32, false},
                                                      {"bool", 8, false}}};
 
-static constexpr std::array<std::string_view, 9> roles = {
-    "parameter", "buffer", "state", "gradient", "input", "scalar", "random", "result", "temporary"};
+static constexpr std::array<std::string_view, 10> roles = {
+    "parameter", "buffer", "state",  "gradient", "working",
+    "input",     "scalar", "random", "result",   "temporary"};
 
-static constexpr std::array<std::string_view, 9> memoryClasses = {
-    "parameters", "states", "buffers", "gradients", "inputs",
-    "scalars",    "saved",  "temporary", "workspace"};
+static constexpr std::array<std::string_view, 10> memoryClasses = {
+    "parameters", "states",  "buffers", "gradients", "working",
+    "inputs",     "scalars", "saved",   "temporary", "workspace"};
 
 int64_t bitsOf(DType dtype) { return dtypes[static_cast<size_t>(dtype)].bits; }
 

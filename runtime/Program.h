@@ -43,6 +43,7 @@ enum class Role : uint8_t {
   buffer,    ///< stored, not trained; written by `init`, `step`/`update`
   state,     ///< of an optimizer; `owner` names its parameter
   gradient,  ///< accumulated over micro-batches; `owner` names its parameter
+  working,   ///< a parameter in the type that products read; `owner` names it; written by `prepare`
   input,     ///< written by the runtime from data before each micro-batch
   scalar,    ///< no axes; a number that the runtime writes: hyper-parameters, step, steps, count.k
   random,    ///< i32[4]: seed low, seed high, step, micro-batch; written by the runtime
@@ -54,7 +55,7 @@ std::string_view nameOf(Role role);
 
 /// The row of the memory report that a tensor's bytes belong to.
 enum class MemoryClass : uint8_t {
-  parameters, states, buffers, gradients, inputs, scalars, saved, temporary, workspace
+  parameters, states, buffers, gradients, working, inputs, scalars, saved, temporary, workspace
 };
 /// "parameters", ...: as printed.
 std::string_view nameOf(MemoryClass memoryClass);

@@ -83,7 +83,7 @@ Value Body::elementwise(Fusable op, ArrayRef<Linear> index) {
   if (anyLanes)
     for (Value &operand : operands)
       operand = splat(b, operand);
-  return op.buildScalarBody(b, location, operands);
+  return buildHeldBody(b, location, op, operands);
 }
 
 //===-- Loops --------------------------------------------------------------------------------===//
@@ -162,6 +162,10 @@ Value Body::constantOf(TypedAttr value) {
 }
 
 Value Body::number(Type element, TypedAttr value, bool lanes) {
+  if (Type held = heldType(element); held != element) {
+    value = entry.getFloatAttr(held, cast<FloatAttr>(value).getValueAsDouble());
+    element = held;
+  }
   if (lanes)
     value = DenseElementsAttr::get(lanesOf(element), Attribute(value));
   return constantOf(value);

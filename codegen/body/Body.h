@@ -27,7 +27,7 @@ public:
   Body(mlir::OpBuilder builder, mlir::Location loc,
        llvm::DenseMap<mlir::Value, mlir::Value> memory, int64_t width = kLanes);
 
-  /// The value of `tensor` at `index`, one form an axis.
+  /// The value of `tensor` at `index`, one form an axis, of the held type of its elements.
   mlir::Value at(mlir::Value tensor, llvm::ArrayRef<Linear> index);
 
   /// Says what `tensor` is at whatever index `at` is asked for: the caller knows that it is asked at
@@ -73,7 +73,7 @@ public:
   mlir::Value indexConstant(int64_t value);
   /// A constant, at function level, once.
   mlir::Value constantOf(mlir::TypedAttr value);
-  /// The number `value` of `element`, scalar or (lanes) vector, at function level.
+  /// The number `value` of `element`, as held, scalar or (lanes) vector, at function level.
   mlir::Value number(mlir::Type element, mlir::TypedAttr value, bool lanes);
   mlir::Value zero(mlir::Type element, bool lanes);
   /// A form that is the same in every lane, as an index.
@@ -158,6 +158,19 @@ private:
   mlir::OpBuilder entry;
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
+
+/// What elements are in registers: bf16 is held as f32.
+mlir::Type heldType(mlir::Type element);
+/// `value`, as held, rounded to `element` if that is bf16: to nearest, ties to even.
+mlir::Value roundHeld(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                      mlir::Type element);
+/// Scalars or vectors as they lie in memory, as held.
+mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored);
+/// The inverse, for memory of `stored`; bf16 must have been rounded to.
+mlir::Value toMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value held, mlir::Type stored);
+/// The scalar body of an op over operands as held; the result is rounded once if it is bf16.
+mlir::Value buildHeldBody(mlir::OpBuilder &b, mlir::Location loc, Fusable op,
+                          mlir::ValueRange operands);
 
 /// Index of operand `x` of a view, given the index of the view.
 llvm::SmallVector<Linear> indexThroughView(mlir::Operation *view, llvm::ArrayRef<Linear> index,

@@ -57,7 +57,7 @@ Value Body::einsum(EinsumOp op, ArrayRef<Linear> index) {
     if (factors.size() == 1)
       right = number(element, b.getOneAttr(element), lanes);
     close(loop, multiplyAdd(b, location, left, right, loop.op.getRegionIterArg(0)));
-    result = loop.op.getResult(0);
+    result = roundHeld(builder(), location, loop.op.getResult(0), element);
   });
   return result;
 }
@@ -102,7 +102,7 @@ Value Body::fold(FoldOp op, ArrayRef<Linear> index) {
     llvm::append_range(place, offsets);
     Value value = at(op.getWindows(), place);
     close(loop, addWhere(*this, inside, value, loop.op.getRegionIterArg(0)));
-    result = loop.op.getResult(0);
+    result = roundHeld(builder(), location, loop.op.getResult(0), op.getType().getElementType());
   });
   return result;
 }
@@ -129,7 +129,7 @@ Value Body::putAlong(PutAlongOp op, ArrayRef<Linear> index) {
       id = arith::IndexCastOp::create(b, location, b.getIndexType(), id);
     Value here = arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, id, column);
     close(loop, addWhere(*this, here, value, loop.op.getRegionIterArg(0)));
-    result = loop.op.getResult(0);
+    result = roundHeld(builder(), location, loop.op.getResult(0), element);
   });
   return result;
 }

@@ -24,7 +24,8 @@ Value Body::load(Value memref, Type element, const Linear &place) {
   Type stored = cast<MemRefType>(memref.getType()).getElementType();
   unsigned level = indices.levelOf(place);
   auto finish = [&](Value value) {
-    return element == stored ? value : asBool(scopes[level].builder, location, value);
+    OpBuilder &b = scopes[level].builder;
+    return element.isInteger(1) ? asBool(b, location, value) : fromMemory(b, location, value);
   };
   if (!indices.varies(place)) {
     Value index = scalar(place);
@@ -39,14 +40,15 @@ Value Body::load(Value memref, Type element, const Linear &place) {
     if (!mask)
       return finish(vector::LoadOp::create(b, location, type, memref, index));
     return finish(vector::MaskedLoadOp::create(b, location, type, memref, index, mask,
-                                               zero(stored, true)));
+                                               constantOf(b.getZeroAttr(type))));
   }
   ++scattered;
   Value offsets = vector(place, isWide(place));
   if (!mask)
     mask = number(entry.getI1Type(), entry.getBoolAttr(true), true);
   return finish(vector::GatherOp::create(scopes[level].builder, location, type, memref,
-                                         indexConstant(0), offsets, mask, zero(stored, true)));
+                                         indexConstant(0), offsets, mask,
+                                         constantOf(entry.getZeroAttr(type))));
 }
 
 void Body::store(Value value, Value memref, const Linear &place) {
@@ -55,6 +57,7 @@ void Body::store(Value value, Value memref, const Linear &place) {
   bool lanes = indices.varies(place);
   if (lanes)
     value = splat(b, value);
+  value = toMemory(b, location, value, stored);
   if (getElementTypeOrSelf(value.getType()) != stored)
     value = arith::ExtUIOp::create(b, location, lanes ? Type(lanesOf(stored)) : stored, value);
   if (!lanes) {
@@ -124,9 +127,9 @@ Value Body::iota(IotaOp op, ArrayRef<Linear> index) {
   if (!lanes)
     place = arith::IndexCastOp::create(b, location, wide, place);
   Type from = getElementTypeOrSelf(place.getType());
-  Type to = lanes ? Type(lanesOf(element)) : element;
+  Type to = lanes ? Type(lanesOf(heldType(element))) : heldType(element);
   if (isa<FloatType>(element))
-    return arith::SIToFPOp::create(b, location, to, place);
+    return roundHeld(b, location, arith::SIToFPOp::create(b, location, to, place), element);
   unsigned have = from.getIntOrFloatBitWidth(), want = element.getIntOrFloatBitWidth();
   if (have == want)
     return place;

@@ -194,8 +194,8 @@ Value Body::random(Operation *op, ArrayRef<Linear> index) {
   }
   Type want = type.getElementType();
   OpBuilder &b = scopes[level].builder;
-  if (want.isF32())
-    return result;
+  if (heldType(want).isF32())
+    return roundHeld(b, location, result, want);
   Type wanted = lanes ? Type(lanesOf(want)) : want;
   if (want.getIntOrFloatBitWidth() > 32)
     return arith::ExtFOp::create(b, location, wanted, result);

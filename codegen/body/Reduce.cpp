@@ -175,7 +175,7 @@ Value Body::treeReduction(ReduceKind kind, Type type, int64_t n,
 
 Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
   auto shape = op.getX().getType().getShape();
-  Type element = op.getType().getElementType();
+  Type element = heldType(op.getType().getElementType());
   SmallVector<int64_t> reduced;
   int64_t n = 1;
   for (int64_t axis : op.getAxes()) {
@@ -203,6 +203,7 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
     if (!inOrder && !lanes) {
       result = collective ? collective(op.getKind(), element, n, term)
                           : rowReduction(op.getKind(), element, n, term);
+      result = roundHeld(builder(), location, result, op.getType().getElementType());
       return;
     }
     if (!inOrder && n > kFewTerms)
@@ -211,6 +212,7 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
     bool isTree = !inOrder && op.getKind() == ReduceKind::sum && n <= kFewTerms;
     result = isTree ? treeReduction(op.getKind(), type, n, term)
                     : orderedReduction(op.getKind(), type, n, term);
+    result = roundHeld(builder(), location, result, op.getType().getElementType());
   });
   return result;
 }

@@ -35,7 +35,8 @@ LogicalResult nap::lowerCumsum(KernelFunction kernel, CumsumOp op) {
     sum = arith::AddFOp::create(body.builder(), body.loc(), sum, value);
   else
     sum = arith::AddIOp::create(body.builder(), body.loc(), sum, value);
-  body.store(sum, kernel.result(0), body.space().linearize(index, shape));
+  body.store(roundHeld(body.builder(), body.loc(), sum, element), kernel.result(0),
+             body.space().linearize(index, shape));
   body.close(loop, sum);
   body.close(line);
   return success();

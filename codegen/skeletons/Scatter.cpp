@@ -28,6 +28,8 @@ static void forLanes(Body &body, Value from, Value to, int64_t columns,
 LogicalResult nap::lowerScatterAdd(KernelFunction kernel, ScatterAddOp op) {
   if (kernel.results().size() != 1 || kernel.results()[0] != op.getResult())
     return kernel.def.emitError("a scatter_add kernel stores the scatter_add alone");
+  if (op.getType().getElementType().isBF16())
+    return kernel.def.emitError("a scatter_add of bf16 has no code; cast its rows to f32");
   Body body = kernel.body();
   auto shape = op.getType().getShape();
   auto ids = op.getIds().getType();

@@ -2,6 +2,8 @@
 
 #include "frontend/emit/Emitter.h"
 
+#include "ir/Cost.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 
 #include <cmath>
@@ -21,7 +23,11 @@ mlir::Value Body::read(Declaration &declaration, bool isGradient, mlir::Location
       numbers.insert({{&declaration, isGradient}, static_cast<unsigned>(arguments.size())});
   if (isNew) {
     arguments.push_back({&declaration, isGradient});
-    block->addArgument(declaration.type, loc);
+    // A gradient comes in the type that the optimizer computes in.
+    mlir::RankedTensorType type = declaration.type;
+    if (isGradient)
+      type = type.clone(nap::accumulatorType(type.getElementType()));
+    block->addArgument(type, loc);
   }
   return block->getArgument(entry->second);
 }

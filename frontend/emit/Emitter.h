@@ -7,12 +7,15 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "frontend/emit/Precision.h"
 #include "frontend/patterns/Load.h"
 #include "frontend/values/Value.h"
 #include "ir/Ops.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+
+#include "llvm/ADT/DenseSet.h"
 
 #include <deque>
 #include <map>
@@ -76,12 +79,22 @@ private:
 class Emitter {
 public:
   explicit Emitter(mlir::MLIRContext &context)
-      : context(&context), builder(&context), floatType(builder.getF32Type()) {}
+      : context(&context), builder(&context) {
+    setPrecision(*Precision::named("f32", builder));
+  }
 
   mlir::MLIRContext *context;
   mlir::OpBuilder builder;
-  /// What f32 in a file is: f32, or f64 under the policy f64.
+  /// The policy.
+  Precision precision;
+  void setPrecision(const Precision &policy) {
+    precision = policy;
+    floatType = policy.state;
+  }
+  /// What f32 in a file is where ops are made now: the policy's storage or state type.
   mlir::Type floatType;
+  /// Values that a cast to f32 made: products of them are not multiplied in a narrower type.
+  llvm::DenseSet<mlir::Value> pins;
   /// Where the ops that are made now come from, and in which instance.
   Range place;
   const std::string *instance = nullptr;

@@ -40,6 +40,7 @@ private:
   PrimitiveCall &call;
   const WrittenPattern &written;
   std::vector<Tensor> operands;
+  mlir::Type resultElement;
   std::vector<std::string> groups; ///< letters of each operand
   std::map<std::string, Letter> letters;
   std::set<char> taken;
@@ -85,8 +86,11 @@ bool Contraction::readOperands() {
     evaluator.report<Error::ArithmeticOnBools>(call.head, "einsum");
     return false;
   }
-  for (Tensor &operand : operands)
-    operand.value = emitter.cast(operand.value, element);
+  resultElement = element;
+  if (operands.size() > 1)
+    resultElement = chooseProduct(emitter, operands, element);
+  else
+    operands[0].value = emitter.cast(operands[0].value, element);
   return std::all_of(written.pattern.left.begin(), written.pattern.left.end(),
                      [&](const PatternSide &side) { return isSimple(evaluator, written, side); });
 }
@@ -297,9 +301,8 @@ Value Contraction::evaluate() {
     values.push_back(operands[number].value);
   }
   text += "->" + result;
-  mlir::Type element = mlir::getElementTypeOrSelf(values[0].getType());
   auto op =
-      emitter.create<nap::EinsumOp>(emitter.typeOf(sizesOf(axes), element),
+      emitter.create<nap::EinsumOp>(emitter.typeOf(sizesOf(axes), resultElement),
                                     mlir::ValueRange(values), emitter.builder.getStringAttr(text));
   return Tensor{op.getResult(), axes};
 }

@@ -395,6 +395,9 @@ Value evaluateReduce(Evaluator &evaluator, PrimitiveCall &call) {
     split.push_back(axis.size);
   for (int64_t place : places)
     count *= split[place];
+  // What has no axes is not rounded.
+  if (places.size() == split.size())
+    value = widened(emitter, value);
   value = emitter.reduce(*kind, emitter.reshape(value, split), places);
   if (isMean && count > 1) {
     auto type = llvm::cast<mlir::RankedTensorType>(value.getType());

@@ -80,7 +80,8 @@ static Value evaluateWhere(Evaluator &evaluator, PrimitiveCall &call) {
   if (!evaluator.meetTypes(a, b, x, y, sides) || !evaluator.align(x, y, sides) ||
       !evaluator.align(c, x, left) || !evaluator.align(c, y, right))
     return {};
-  return Tensor{emitter.select(c.value, x.value, y.value), c.axes};
+  return rounded(emitter, Tensor{emitter.select(c.value, x.value, y.value), c.axes},
+                 roundedMeeting(a, b));
 }
 
 static Value evaluateCast(Evaluator &evaluator, PrimitiveCall &call) {
@@ -90,15 +91,20 @@ static Value evaluateCast(Evaluator &evaluator, PrimitiveCall &call) {
     return {};
   }
   // A cast to f32 pins a value against the policy.
-  mlir::Type element = *dtype == DType::F32 ? evaluator.emitter.builder.getF32Type()
-                                            : evaluator.emitter.element(*dtype);
+  bool isPin = *dtype == DType::F32;
+  mlir::Type element = isPin ? evaluator.emitter.builder.getF32Type()
+                             : evaluator.emitter.element(*dtype);
   const Value &value = call[0].value;
   if (value.number() || value.boolean())
     return evaluator.asTensor(value, element);
   const Tensor *tensor = tensorOf(evaluator, call[0]);
   if (!tensor)
     return {};
-  return Tensor{evaluator.emitter.cast(tensor->value, element), tensor->axes};
+  mlir::Value x = isPin ? widened(evaluator.emitter, tensor->value) : tensor->value;
+  Tensor result{evaluator.emitter.cast(x, element), tensor->axes};
+  if (isPin)
+    evaluator.emitter.pins.insert(result.value);
+  return result;
 }
 
 void addElementwisePrimitives(std::vector<Primitive> &table) {

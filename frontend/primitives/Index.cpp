@@ -148,7 +148,7 @@ static Value evaluateAverage(Evaluator &evaluator, PrimitiveCall &call) {
                                            describe(value));
       return {};
     }
-    sides[slot] = evaluator.asTensor(value, emitter.floatType).value;
+    sides[slot] = evaluator.asTensor(value, emitter.precision.state).value;
   }
   if (!evaluator.isReadingModel()) {
     evaluator.report<Error::AverageOutside>(call.head);

@@ -244,7 +244,7 @@ static Value evaluateRandom(Evaluator &evaluator, PrimitiveCall &call) {
   if (!sizes)
     return {};
   Emitter &emitter = evaluator.emitter;
-  mlir::RankedTensorType type = emitter.typeOf(*sizes, emitter.floatType);
+  mlir::RankedTensorType type = emitter.typeOf(*sizes, emitter.precision.state);
   mlir::IntegerAttr site =
       emitter.builder.getI32IntegerAttr(static_cast<int32_t>(evaluator.nextSite(call.head)));
   mlir::Value key = evaluator.randomKey(), draw;

@@ -94,6 +94,17 @@ bool Evaluator::placeInstance(Frame &next, const ast::CallExpr *expr, const Call
   return true;
 }
 
+/// What a body in f32 rounds its result to: the type of its first argument of floats with axes, or
+/// `stored` if it has none; null where that is f32.
+static mlir::Type returnedElement(const std::vector<Argument> &arguments, mlir::Type stored) {
+  for (const Argument &argument : arguments) {
+    const Tensor *tensor = argument.value.tensor();
+    if (tensor && tensor->rank() > 0 && llvm::isa<mlir::FloatType>(tensor->element()))
+      return narrowElement(argument.value);
+  }
+  return stored.getIntOrFloatBitWidth() < 32 ? stored : mlir::Type();
+}
+
 Value Evaluator::callFunction(const Callable &callee, std::vector<Argument> &arguments,
                               const ast::CallExpr *expr, Range range, Range head) {
   const ast::Function &function = *callee.function;
@@ -125,6 +136,15 @@ Value Evaluator::callFunction(const Callable &callee, std::vector<Argument> &arg
   if (isShared)
     shareRoots.push_back(next.instance);
   SaveAndRestore<const std::string *> instance(emitter.instance, &next.instance);
+  // A body in f32 takes its arguments up, rounds nothing, and what it returns once.
+  SaveAndRestore<mlir::Type> floats(emitter.floatType);
+  mlir::Type roundsTo;
+  if (function.precision && emitter.precision.isNarrow()) {
+    roundsTo = returnedElement(arguments, emitter.floatType);
+    emitter.floatType = emitter.precision.state;
+    for (Argument &argument : arguments)
+      argument.value = widened(emitter, argument.value);
+  }
   Value value;
   if (bindArguments(next, callee, arguments, head)) {
     SaveAndRestore<Frame *> inside(frame, &next);
@@ -137,7 +157,7 @@ Value Evaluator::callFunction(const Callable &callee, std::vector<Argument> &arg
   }
   if (isShared)
     shareRoots.pop_back();
-  return value;
+  return rounded(emitter, value, roundsTo);
 }
 
 bool Evaluator::bindArguments(Frame &next, const Callable &callee, std::vector<Argument> &arguments,

@@ -27,7 +27,7 @@ Declaration &Evaluator::declare(nap::Role role, std::string name, mlir::RankedTe
 
 Declaration &Evaluator::scalar(const std::string &name, std::optional<double> value, Range where) {
   Declaration &declaration =
-      declare(nap::Role::scalar, name, emitter.typeOf({}, emitter.floatType), {}, where);
+      declare(nap::Role::scalar, name, emitter.typeOf({}, emitter.precision.state), {}, where);
   if (value)
     declaration.value = value;
   return declaration;
@@ -35,8 +35,10 @@ Declaration &Evaluator::scalar(const std::string &name, std::optional<double> va
 
 mlir::Value Evaluator::read(Declaration &declaration, bool isGradient) {
   mlir::Value value = emitter.body->read(declaration, isGradient, emitter.location());
-  bool isPinned = llvm::isa<mlir::FloatType>(declaration.type.getElementType());
-  return isPinned ? emitter.cast(value, emitter.floatType) : value;
+  // A scalar has no axes and stays what it is; any other float is read as a working copy.
+  bool isCopied = llvm::isa<mlir::FloatType>(declaration.type.getElementType()) &&
+                  declaration.role != nap::Role::scalar;
+  return isCopied ? emitter.cast(value, emitter.floatType) : value;
 }
 
 mlir::Value Evaluator::randomKey() {
@@ -131,7 +133,8 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
   if (!axes || !dtype)
     return;
   std::string full = frame->instance.empty() ? *path : frame->instance + "." + *path;
-  mlir::RankedTensorType type = emitter.typeOf(sizesOf(*axes), emitter.element(*dtype));
+  nap::Role role = statement.isBuffer ? nap::Role::buffer : nap::Role::parameter;
+  mlir::RankedTensorType type = emitter.typeOf(sizesOf(*axes), emitter.precision.declared(role, *dtype, emitter));
   if (!statement.isBuffer && type.getElementType().isInteger()) {
     report<Error::ParameterElementType>(at, full, statement.type.dtype->text);
     return;
@@ -148,7 +151,6 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
       frame->variables.find(*path)->second.declaration = known->second.declaration;
     return;
   }
-  nap::Role role = statement.isBuffer ? nap::Role::buffer : nap::Role::parameter;
   if (!mayDeclare(full, role, at))
     return;
   bool isNew = !byName.contains(full);
@@ -252,7 +254,8 @@ void Evaluator::execInput(const ast::InputStmt &statement) {
   }
   if (!sampleAxis)
     sampleAxis = (*axes)[0];
-  mlir::RankedTensorType type = emitter.typeOf(sizesOf(*axes), emitter.element(*dtype));
+  mlir::RankedTensorType type =
+      emitter.typeOf(sizesOf(*axes), emitter.precision.declared(nap::Role::input, *dtype, emitter));
   for (const ast::Name &name : statement.names) {
     std::string full(name.text);
     if (!mayDeclare(full, nap::Role::input, name.range))
@@ -290,7 +293,7 @@ void Evaluator::execResult(const ast::ResultStmt &statement) {
   if (value.tensor())
     tensor = *value.tensor();
   else if (value.number() && !statement.isOutput)
-    tensor = asTensor(value, emitter.floatType);
+    tensor = asTensor(value, emitter.precision.state);
   else {
     report<Error::ResultKind>(at, statement.isOutput ? "output" : "metric", statement.name.text,
                               describe(value));
@@ -301,7 +304,7 @@ void Evaluator::execResult(const ast::ResultStmt &statement) {
     return;
   }
   if (!statement.isOutput)
-    tensor.value = emitter.cast(tensor.value, emitter.floatType);
+    tensor.value = emitter.cast(tensor.value, emitter.precision.state);
   if (statement.isOutput && reading->isTraining)
     return;
   emitter.body->results.push_back({tensor.value, nullptr, label});
@@ -392,6 +395,7 @@ Value Evaluator::evalInit(const ast::Expr &expr, const Declaration &declaration)
 void Evaluator::initialise(Declaration &declaration, const ast::Expr &expr) {
   SaveAndRestore<const Declaration *> nowInitialised(initialised, &declaration);
   SaveAndRestore<unsigned> draws(initialDraws, 0);
+  SaveAndRestore<mlir::Type> floats(emitter.floatType, emitter.precision.state);
   SaveAndRestore<const std::string *> instance(emitter.instance, &declaration.name);
   Body *previous = emitter.body;
   emitter.enter(&init);

@@ -179,7 +179,8 @@ Value Evaluator::binaryOf(std::string_view op, const Value &a, const Value &b,
     return {};
   if (predicate)
     return Tensor{emitter.compare(*predicate, x.value, y.value), x.axes};
-  return Tensor{emitter.binary(opOf(op), x.value, y.value), x.axes};
+  return rounded(emitter, Tensor{emitter.binary(opOf(op), x.value, y.value), x.axes},
+                 roundedMeeting(a, b));
 }
 
 Value Evaluator::arithmetic(BinaryOp op, const Value &a, const Value &b,

@@ -310,7 +310,6 @@ private:
   const ast::Function *model = nullptr;
   const ast::TrainStmt *train = nullptr;
   std::map<std::string, std::pair<Range, ast::ExprPtr>, std::less<>> overrides;
-  std::string policy = "f32";
 
   std::deque<Declaration> declarations;
   std::map<std::string, Declaration *, std::less<>> byName;

@@ -128,19 +128,15 @@ void Evaluator::choosePolicy() {
   if (!expr)
     return;
   std::string text(expr->range.text());
-  static constexpr std::string_view others[] = {"tf32", "mixed(bf16)", "mixed(f16)", "mixed(f8)",
-                                                "pure(bf16)"};
-  if (std::find(std::begin(others), std::end(others), text) != std::end(others)) {
+  if (text == "mixed(f16)" || text == "mixed(f8)") {
     report<Error::PrecisionNotAvailable>(expr->range, text);
     return;
   }
-  if (text != "f32" && text != "f64") {
+  std::optional<Precision> policy = Precision::named(text, emitter.builder);
+  if (policy)
+    emitter.setPrecision(*policy);
+  else
     report<Error::UnknownPrecision>(expr->range, text);
-    return;
-  }
-  policy = text;
-  if (policy == "f64")
-    emitter.floatType = emitter.builder.getF64Type();
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,6 +189,7 @@ bool Evaluator::readModel(const ast::Function &function, bool isTraining) {
   frame = next.get();
   emitter.instance = &frame->instance;
   emitter.enter(isTraining ? &forward : &evaluate);
+  SaveAndRestore<mlir::Type> floats(emitter.floatType, emitter.precision.storage);
   sampleAxis.reset();
   unsigned before = diagnostics.errorCount();
   bindHyperParameters();
@@ -221,7 +218,7 @@ std::optional<Tensor> Evaluator::lossOf() {
     report<Error::LossAxes>(variable.where, textOf(tensor->axes));
     return std::nullopt;
   }
-  return Tensor{emitter.cast(tensor->value, emitter.floatType), {}};
+  return Tensor{emitter.cast(tensor->value, emitter.precision.state), {}};
 }
 
 void Evaluator::finishTraining() {

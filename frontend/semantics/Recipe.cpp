@@ -82,10 +82,14 @@ void Evaluator::updateParameter(Declaration &parameter, const ast::Expr *optimiz
       if (!decay.hasPoison())
         report<Error::EmaKind>(ema->range, describe(decay));
     } else {
-      Declaration &average = declare(nap::Role::state, parameter.name + "#ema", parameter.type,
-                                     parameter.axes, parameter.where);
+      mlir::Type element = nap::accumulatorType(parameter.type.getElementType());
+      Declaration &average =
+          declare(nap::Role::state, parameter.name + "#ema", parameter.type.clone(element),
+                  parameter.axes, parameter.where);
       average.of = &parameter;
-      average.initial = parameter.initial;
+      emitter.enter(&init);
+      average.initial = emitter.cast(parameter.initial, element);
+      emitter.enter(&update);
       parameter.average = &average;
       llvm::ArrayRef<int64_t> sizes = parameter.type.getShape();
       mlir::Value one = emitter.constant(Number::ofWhole(1), emitter.floatType);
@@ -94,7 +98,7 @@ void Evaluator::updateParameter(Declaration &parameter, const ast::Expr *optimiz
       mlir::Value newest = emitter.cast(update.results[firstResult].value, emitter.floatType);
       mlir::Value next = emitter.binary("add", emitter.binary("mul", kept, read(average)),
                                         emitter.binary("mul", taken, newest));
-      update.results.push_back({emitter.cast(next, parameter.type.getElementType()), &average, {}});
+      update.results.push_back({emitter.cast(next, element), &average, {}});
     }
   }
   frame->variables.erase("name");

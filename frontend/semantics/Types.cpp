@@ -118,7 +118,9 @@ Value Evaluator::matchType(const ast::Type &type, const Value &value, const Matc
     report<Error::NotTensor>(matched.at, matched.what, type.range.text(), describe(value));
     return {};
   }
-  if (type.dtype && *typeElement(type) != emitter.dtypeOf(tensor->element())) {
+  bool isOther = type.dtype && *typeElement(type) != emitter.dtypeOf(tensor->element()) &&
+                 emitter.element(*typeElement(type)) != tensor->element();
+  if (isOther) {
     report<Error::WrongElementType>(matched.at, matched.what, type.dtype->text,
                                     nameOf(emitter.dtypeOf(tensor->element())));
     return {};

@@ -58,10 +58,17 @@ static void writeFunction(mlir::ModuleOp module, Body &body, bool readsAverages,
       order.push_back({argumentOrder(*declaration, isGradient), declaration->order, number});
     }
   llvm::sort(order);
+  // What an argument reads: a declaration, its gradient, or its average.
+  auto readBy = [&](unsigned number) {
+    Declaration *declaration = body.arguments[number].first;
+    return readsAverages && declaration->average ? declaration->average : declaration;
+  };
   SmallVector<mlir::Type> types;
   SmallVector<mlir::Location> locations;
   for (const auto &[role, place, number] : order) {
-    types.push_back(body.block->getArgument(number).getType());
+    bool isGradient = body.arguments[number].second;
+    mlir::Type type = body.block->getArgument(number).getType();
+    types.push_back(isGradient ? type : readBy(number)->type);
     locations.push_back(body.block->getArgument(number).getLoc());
   }
   builder.setInsertionPointToEnd(module.getBody());
@@ -69,8 +76,14 @@ static void writeFunction(mlir::ModuleOp module, Body &body, bool readsAverages,
   auto function = mlir::func::FuncOp::create(builder, loc, body.name,
                                              builder.getFunctionType(types, resultTypes));
   mlir::Block *entry = builder.createBlock(&function.getBody(), {}, types, locations);
-  for (auto [place, item] : llvm::enumerate(order))
-    body.block->getArgument(std::get<2>(item)).replaceAllUsesWith(entry->getArgument(place));
+  builder.setInsertionPointToStart(body.block.get());
+  for (auto [place, item] : llvm::enumerate(order)) {
+    mlir::Value old = body.block->getArgument(std::get<2>(item)), read = entry->getArgument(place);
+    // An average may be wider than the parameter that it stands for.
+    if (read.getType() != old.getType())
+      read = nap::CastOp::create(builder, read.getLoc(), old.getType(), read);
+    old.replaceAllUsesWith(read);
+  }
   entry->getOperations().splice(entry->end(), body.block->getOperations());
 
   auto symbol = [&](const Declaration &declaration) {
@@ -78,7 +91,7 @@ static void writeFunction(mlir::ModuleOp module, Body &body, bool readsAverages,
   };
   for (auto [place, item] : llvm::enumerate(order)) {
     const auto &[declaration, isGradient] = body.arguments[std::get<2>(item)];
-    Declaration *read = readsAverages && declaration->average ? declaration->average : declaration;
+    Declaration *read = readBy(std::get<2>(item));
     read->isUsed = true;
     function.setArgAttr(place, isGradient ? nap::kGradientOfAttr : nap::kOfAttr, symbol(*read));
   }
@@ -166,7 +179,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Evaluator::writeModule() {
 
   auto set = [&](llvm::StringRef name, mlir::Attribute value) { op->setAttr(name, value); };
   set("nap.model", attributes.getStringAttr(llvm::StringRef(model->name.text)));
-  set("nap.policy", attributes.getStringAttr(policy));
+  set("nap.policy", attributes.getStringAttr(emitter.precision.name));
   set("nap.accumulate", attributes.getI64IntegerAttr(accumulate));
   if (clipNorm)
     set("nap.clip_norm", attributes.getF32FloatAttr(*clipNorm));

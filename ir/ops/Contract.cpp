@@ -41,11 +41,18 @@ LogicalResult EinsumOp::verify() {
     }
     if (failed(checkDistinct(*this, group))) // C3
       return failure();
-    return checkElement(*this, "an operand", type, getType()); // C5
+    return success();
   };
-  for (auto [group, operand] : llvm::zip_equal(pattern->operands, getOperands()))
-    if (failed(checkGroup(group, tensorType(operand))))
+  for (auto [group, operand] : llvm::zip_equal(pattern->operands, getOperands())) {
+    RankedTensorType type = tensorType(operand);
+    if (failed(checkGroup(group, type)))
       return failure();
+    if (accumulatorType(type.getElementType()) != getType().getElementType() && // C5
+        failed(checkElement(*this, "an operand", type, getType())))
+      return failure();
+    if (failed(checkElement(*this, "an operand", type, tensorType(getOperands()[0])))) // C5
+      return failure();
+  }
   for (char letter : pattern->result)
     if (sizes[letter] < 0) // C4
       return emitOpError() << "letter " << letter << " of the result stands in no operand";
@@ -53,7 +60,7 @@ LogicalResult EinsumOp::verify() {
 }
 
 Cost EinsumOp::getCost() {
-  Cost cost = costOn(getType());
+  Cost cost = costOn(getOperands()[0].getType());
   for (const EinsumStep &step : planEinsum(*parseEinsum(getPattern()), letterSizes(*this)))
     (step.contracts ? cost.mm : cost.vec) += step.work;
   return cost;
@@ -83,12 +90,17 @@ void EinsumOp::buildAdjoint(OpBuilder &builder, ValueRange cotangents, ArrayRef<
   if (!cotangents[0])
     return;
   EinsumPattern pattern = *parseEinsum(getPattern());
+  // A product of narrow floats is one of narrow floats backward too.
+  Value cotangent = cotangents[0];
+  Type factor = tensorType(getOperands()[0]).getElementType();
+  if (tensorType(cotangent).getElementType() != factor)
+    cotangent = CastOp::create(builder, getLoc(), tensorType(cotangent).clone(factor), cotangent);
   for (auto [place, operand] : llvm::enumerate(getOperands())) {
     if (!needed[place])
       continue;
     RankedTensorType type = tensorType(operand);
     EinsumPattern product{{pattern.result}, ""};
-    SmallVector<Value> factors{cotangents[0]};
+    SmallVector<Value> factors{cotangent};
     std::string present = pattern.result;
     for (auto [other, value] : llvm::enumerate(getOperands())) {
       if (other == place)
@@ -100,7 +112,7 @@ void EinsumOp::buildAdjoint(OpBuilder &builder, ValueRange cotangents, ArrayRef<
     StringRef letters = pattern.operands[place];
     if (factors.size() == 1) {
       operandCotangents[place] =
-          spreadAlone(builder, getLoc(), cotangents[0], pattern.result, letters, type);
+          spreadAlone(builder, getLoc(), cotangent, pattern.result, letters, type);
       continue;
     }
     // Letters that this operand alone has were summed before anything else: they are repeated.

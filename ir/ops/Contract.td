@@ -9,8 +9,9 @@ def EinsumOp : Nap_Pure<"einsum", HasAdjoint> {
   let description = [{
     The pattern has one letter (a-z, A-Z) an axis: "bsd,vd->bsv". C1: one group an operand, one letter an axis.
     C2: a letter has one size everywhere. C3: no letter twice in one group (a diagonal is a view). C4: every
-    letter of the result stands in an operand. C5: one element type. An element of a two-operand contraction
-    accumulates in f32 (f64 for f64) in one chain of fused multiply-adds, in rising order of the contracted letters as
+    letter of the result stands in an operand. C5: one element type; the result may have
+    the one that sums are kept in, f32 for narrower floats. An element of a two-operand contraction
+    accumulates in f32 (f64 for f64) in one chain of fused multiply-adds and is rounded once, in rising order of the contracted letters as
     they stand in the first operand.
   }];
   let arguments = (ins Variadic<NapNumberTensor>:$operands, StrAttr:$pattern);

@@ -11,7 +11,8 @@ using llvm::SmallVectorImpl;
 // nap.declare
 
 LogicalResult DeclareOp::verify() {
-  bool belongs = getRole() == Role::state || getRole() == Role::gradient;
+  bool belongs = getRole() == Role::state || getRole() == Role::gradient ||
+                 getRole() == Role::working;
   if (belongs != getOf().has_value()) // C1
     return emitOpError() << "a " << stringifyRole(getRole()) << " "
                          << (belongs ? "names the parameter that it belongs to: of @parameter"

@@ -7,7 +7,7 @@ include "ir/ops/Base.td"
 def DeclareOp : Nap_Op<"declare", [Symbol]> {
   let summary = "a tensor that lives between functions, is fed, or is set by the runtime";
   let description = [{
-    C1: a state or gradient names the parameter it belongs to (`of`), others do not. C2: a scalar has no axes
+    C1: a state, gradient or working copy names the parameter it belongs to (`of`), others do not. C2: a scalar has no axes
     and alone may have a `value`, its default. C3: random is tensor<4xi32>. C4: `axes`, if there, has one name
     an axis ("" where the model file gives none).
   }];

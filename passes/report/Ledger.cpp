@@ -21,6 +21,7 @@ std::vector<std::pair<Operation *, int64_t>> nap::stepFunctions(ModuleOp module)
       result.push_back({func, times});
     return bool(func);
   };
+  add("prepare", 1);
   if (add("train_step", 1))
     return result;
   if (add("micro_first", 1)) {
@@ -137,6 +138,9 @@ static void addDeclarations(MemoryByClass &memory, ModuleOp module) {
     switch (declare.getRole()) {
     case Role::parameter:
       memory.parameters += bytes;
+      break;
+    case Role::working:
+      memory.working += bytes;
       break;
     case Role::buffer:
       memory.buffers += bytes;

@@ -60,6 +60,8 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
     out << fmt::format("  {:<34}{:>14}\n", name, mebibytes(double(bytes)));
   };
   line("parameters", memory.parameters);
+  if (memory.working)
+    line("working copies of parameters", memory.working);
   if (memory.buffers)
     line("buffers", memory.buffers);
   if (memory.states)

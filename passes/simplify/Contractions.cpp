@@ -48,6 +48,11 @@ static LogicalResult splitEinsum(EinsumOp op, PatternRewriter &rewriter) {
     return failure();
   Location loc = op.getLoc();
   SmallVector<Value> tensors(op.getOperands());
+  // Factors narrower than the result are widened first, so that no step rounds.
+  for (Value &tensor : tensors)
+    if (auto type = cast<RankedTensorType>(tensor.getType());
+        type.getElementType() != op.getType().getElementType())
+      tensor = CastOp::create(rewriter, loc, type.clone(op.getType().getElementType()), tensor);
   if (steps.empty())
     return rewriter.replaceOp(op, tensors[0]), success();
   for (const EinsumStep &step : steps) {

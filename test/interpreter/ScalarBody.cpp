@@ -222,8 +222,13 @@ FailureOr<ScalarBody> ScalarBody::build(nap::Fusable fusable) {
   Operation *op = fusable;
   ScalarBody body;
   Block block;
-  for (Type type : op->getOperandTypes())
-    block.addArgument(cast<RankedTensorType>(type).getElementType(), op->getLoc());
+  // A body over narrow floats computes in f32 and is rounded once; a cast says itself what it does.
+  bool isCast = isa<nap::CastOp>(op);
+  for (Type type : op->getOperandTypes()) {
+    Type element = cast<RankedTensorType>(type).getElementType();
+    block.addArgument(isCast ? element : nap::accumulatorType(element), op->getLoc());
+  }
+  body.element = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   OpBuilder builder(op->getContext());
   builder.setInsertionPointToEnd(&block);
   Value result = fusable.buildScalarBody(builder, op->getLoc(), block.getArguments());
@@ -271,5 +276,7 @@ Number ScalarBody::run(ArrayRef<Number> operands, Counters &counters) {
     if (step.counter)
       counters.*step.counter += step.amount;
   }
+  if (isReal(element))
+    return {.real = roundTo(element, registers[result].real)};
   return registers[result];
 }

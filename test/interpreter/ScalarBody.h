@@ -35,6 +35,8 @@ public:
 private:
   std::vector<Step> steps;
   std::vector<Number> registers;
+  /// Of the result.
+  mlir::Type element;
   size_t operandCount = 0, result = 0;
 };
 

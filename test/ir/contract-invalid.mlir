@@ -74,6 +74,24 @@ func.func @nowhere(%x: tensor<3x5xf32>) {
 // -----
 
 // nap.einsum C5
+func.func @factors(%x: tensor<3x5xbf16>, %z: tensor<5x7xf32>) {
+  // expected-error@+1 {{an operand has element type 'f32', wanted 'bf16'}}
+  %y = nap.einsum "ab,bc->ac" %x, %z : (tensor<3x5xbf16>, tensor<5x7xf32>) -> tensor<3x7xf32>
+  return
+}
+
+// -----
+
+// nap.einsum C5
+func.func @narrower(%x: tensor<3x5xf32>, %z: tensor<5x7xf32>) {
+  // expected-error@+1 {{an operand has element type 'f32', wanted 'bf16'}}
+  %y = nap.einsum "ab,bc->ac" %x, %z : (tensor<3x5xf32>, tensor<5x7xf32>) -> tensor<3x7xbf16>
+  return
+}
+
+// -----
+
+// nap.einsum C5
 func.func @types(%x: tensor<3x5xf32>, %z: tensor<5x7xf64>) {
   // expected-error@+1 {{an operand has element type 'f64', wanted 'f32'}}
   %y = nap.einsum "ab,bc->ac" %x, %z : (tensor<3x5xf32>, tensor<5x7xf64>) -> tensor<3x7xf32>

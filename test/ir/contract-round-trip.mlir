@@ -11,3 +11,10 @@ func.func @contract(%x: tensor<2x3x5xf32>, %w: tensor<7x5xf32>) -> tensor<f32> {
   %s = nap.reduce sum %m [0] : tensor<3xf32> -> tensor<f32>
   return %s : tensor<f32>
 }
+
+// CHECK-LABEL: func.func @kept_as_summed
+func.func @kept_as_summed(%x: tensor<3x5xbf16>, %w: tensor<7x5xbf16>) -> tensor<3x7xf32> {
+  // CHECK: nap.einsum "sd,vd->sv" %{{.+}}, %{{.+}} : (tensor<3x5xbf16>, tensor<7x5xbf16>) -> tensor<3x7xf32>
+  %y = nap.einsum "sd,vd->sv" %x, %w : (tensor<3x5xbf16>, tensor<7x5xbf16>) -> tensor<3x7xf32>
+  return %y : tensor<3x7xf32>
+}

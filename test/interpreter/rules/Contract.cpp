@@ -157,14 +157,13 @@ static std::vector<int64_t> elementsAt(StringRef letters, StringRef group,
 /// Two operands: each element one chain of multiply-adds over the letters that the result lacks, in
 /// the order in which the first operand has them; no such letter: one product.
 static Tensor contract(Machine &machine, const nap::EinsumStep &step, const Tensor &lhs,
-                       const Tensor &rhs, ArrayRef<int64_t> sizes) {
+                       const Tensor &rhs, ArrayRef<int64_t> sizes, Type element) {
   StringRef left = step.pattern.operands[0], right = step.pattern.operands[1],
             out = step.pattern.result;
   std::string summed;
   for (char letter : left)
     if (!out.contains(letter))
       summed += letter;
-  Type element = lhs.type.getElementType();
   Arithmetic math(machine, nap::accumulatorType(element));
   RankedTensorType type = lettersType(out, sizes, element);
   std::vector<Number> values;
@@ -188,7 +187,11 @@ Tensor nap::interpreter::executeEinsum(Machine &machine, EinsumOp op,
                                        ArrayRef<Tensor> operands) {
   SmallVector<int64_t> sizes = letterSizes(op);
   EinsumPattern pattern = *parseEinsum(op.getPattern());
+  Type element = op.getType().getElementType();
   std::vector<Tensor> tensors(operands.begin(), operands.end());
+  // Narrow factors of a wider result: no step rounds to their type.
+  for (Tensor &tensor : tensors)
+    tensor.type = tensor.type.clone(element);
   std::vector<EinsumStep> steps = planEinsum(pattern, sizes);
   // What the steps hand to each other is not memory that the op reads or writes.
   bool outer = std::exchange(machine.insideKernel, true);
@@ -197,7 +200,8 @@ Tensor nap::interpreter::executeEinsum(Machine &machine, EinsumOp op,
       tensors.push_back(sumLetters(machine, tensors[step.lhs], step.pattern.operands[0],
                                    step.pattern.result, sizes));
     else
-      tensors.push_back(contract(machine, step, tensors[step.lhs], tensors[step.rhs], sizes));
+      tensors.push_back(contract(machine, step, tensors[step.lhs], tensors[step.rhs], sizes,
+                                 element));
   }
   machine.insideKernel = outer;
   return machine.make(op.getType(), machine.read(tensors.back()));
