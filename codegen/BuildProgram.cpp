@@ -240,6 +240,8 @@ LogicalResult ProgramBuilder::addKernels() {
     info.symbol = symbolOfKernel(info.name);
     if (auto scratch = schedule.getAs<IntegerAttr>("scratch"))
       info.scratchBytesPerWorker = scratch.getInt();
+    if (auto unit = schedule.getAs<StringAttr>("unit"))
+      program.tileRegisters |= unit.getValue() == "amx";
     program.scratchBytesPerWorker =
         std::max(program.scratchBytesPerWorker, info.scratchBytesPerWorker);
     kernels[info.name] = program.kernels.size();

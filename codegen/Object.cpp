@@ -91,6 +91,19 @@ int64_t nap::vectorBytesOf(const TargetMachineOptions &options) {
   return info->checkFeatures("+avx2") ? 32 : 16;
 }
 
+llvm::StringRef nap::bf16UnitOf(const TargetMachineOptions &options) {
+  auto machine = makeTargetMachine(options);
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return "fma";
+  }
+  const llvm::MCSubtargetInfo *info = (*machine)->getMCSubtargetInfo();
+  if (info->checkFeatures("+avx512bf16") && info->checkFeatures("+amx-bf16") &&
+      info->checkFeatures("+amx-tile"))
+    return "amx";
+  return info->checkFeatures("+avx512bf16") ? "dot" : "fma";
+}
+
 //===--------------------------------------------------------------------------------------------===//
 // Conversions
 //===--------------------------------------------------------------------------------------------===//

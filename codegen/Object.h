@@ -20,6 +20,9 @@ struct TargetMachineOptions {
 
 /// Bytes of the vectors that this machine computes fastest with: 64 with AVX-512, else 32 or 16.
 int64_t vectorBytesOf(const TargetMachineOptions &options);
+/// What multiplies bf16 by bf16 fastest on this machine: "amx" (tiles, AMX-BF16), "dot" (AVX512_BF16) or
+/// "fma" (products of widened elements).
+llvm::StringRef bf16UnitOf(const TargetMachineOptions &options);
 /// The processor's name and features as LLVM knows them, "sapphirerapids".
 std::string cpuNameOf(const TargetMachineOptions &options);
 

@@ -50,7 +50,9 @@ def ChooseSchedulesPass : Pass<"nap-choose-schedules", "::mlir::ModuleOp"> {
   let options = [Option<"minTasks", "min-tasks", "int64_t", "1",
                         "cut small kernels into this many tasks too, where they have as many elements">,
                  Option<"vectorBytes", "vector-bytes", "int64_t", "0",
-                        "bytes of the target's vectors; 0: the module's nap.vector_bytes, or 64">];
+                        "bytes of the target's vectors; 0: the module's nap.vector_bytes, or 64">,
+                 Option<"bf16Unit", "bf16-unit", "std::string", "",
+                        "what multiplies bf16: fma, dot or amx; empty: the module's nap.bf16_unit, or fma">];
 }
 
 def PlanMemoryPass : Pass<"nap-plan-memory", "::mlir::ModuleOp"> {

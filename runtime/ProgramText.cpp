@@ -99,6 +99,8 @@ std::string printProgram(const Program &program) {
   out += fmt::format("  \"graph_hash\": {},\n", quoteJson(program.graphHash));
   out += fmt::format("  \"target\": {},\n", quoteJson(program.target));
   out += fmt::format("  \"policy\": {},\n", quoteJson(program.policy));
+  if (program.tileRegisters)
+    out += "  \"tile_registers\": true,\n";
   out += fmt::format("  \"accumulate\": {},\n  \"steps\": {},\n  \"seed\": {},\n",
                      program.accumulate, program.plannedSteps, program.defaultSeed);
   out += fmt::format("  \"arena_bytes\": {},\n  \"scratch_bytes_per_worker\": {},\n",
@@ -200,6 +202,7 @@ static void readHeader(JsonReader &reader, const Json &object, Program &program)
   reader.read(object, "graph_hash", program.graphHash);
   reader.read(object, "target", program.target);
   reader.read(object, "policy", program.policy);
+  reader.read(object, "tile_registers", program.tileRegisters, false);
   reader.read(object, "accumulate", program.accumulate);
   reader.read(object, "steps", program.plannedSteps);
   reader.read(object, "arena_bytes", program.arenaBytes);

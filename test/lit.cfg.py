@@ -48,6 +48,13 @@ if lit_config.maxIndividualTestTimeIsSupported[0]:
 if any(os.path.exists(os.path.join(folder, "lib64/libnvrtc.so"))
        for folder in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda")):
     config.available_features.add("nvrtc")
+# avx512_bf16 and amx_bf16 as Linux calls them; tests of units that the processor lacks are skipped.
+try:
+    with open("/proc/cpuinfo") as file:
+        flags = next((line for line in file if line.startswith("flags")), "")
+    config.available_features.update({"avx512_bf16", "amx_bf16"} & set(flags.split()))
+except OSError:
+    pass
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:

@@ -15,6 +15,7 @@ LogicalResult nap::planModule(ModuleOp module, const TargetMachineOptions &targe
                               const PipelineOptions &options, const AfterPass &afterPass) {
   module->setAttr("nap.vector_bytes",
                   OpBuilder(module.getContext()).getI64IntegerAttr(vectorBytesOf(target)));
+  module->setAttr("nap.bf16_unit", OpBuilder(module.getContext()).getStringAttr(bf16UnitOf(target)));
   return runPipeline(module, options, afterPass);
 }
 

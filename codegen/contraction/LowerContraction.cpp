@@ -16,13 +16,15 @@
 // multiplied, the rows of the next one and a share of the next panel are fetched towards the caches.
 #include "codegen/contraction/LowerContraction.h"
 
-#include "codegen/contraction/Block.h"
+#include "codegen/contraction/Pairs.h"
 
 using namespace mlir;
 using namespace nap;
 
 void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
                            const ContractionSchedule &schedule) {
+  if (schedule.pairs())
+    return lowerPairContraction(kernel, form, schedule);
   ContractionWriter w(kernel, form, schedule);
   // Columns that are loaded in whole vectors are packed by the first tile that uses them.
   bool packsWhileMultiplying = w.columnsLayout() == ColumnsLayout::alongColumns &&

@@ -18,7 +18,6 @@ static void packAlongColumns(ContractionWriter &w, const ContractionBlock &block
                              const TermBlock &terms, Panel panel, bool whole) {
   const ContractionSchedule &s = w.schedule;
   SmallVector<Value> masks;
-  Value zero = w.zeroOf(w.vectorType);
   // Lanes beyond the edge are never read, so their addresses do not matter.
   if (!whole)
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
@@ -29,12 +28,7 @@ static void packAlongColumns(ContractionWriter &w, const ContractionBlock &block
                                   &ContractionAxis::strideRhs));
     Value to = w.mul(k, s.tileColumns);
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
-      Value place = w.add(from, j), piece;
-      if (whole)
-        piece = vector::LoadOp::create(w.b, w.vectorType, w.rhs, place);
-      else
-        piece = vector::MaskedLoadOp::create(w.b, w.vectorType, w.rhs, ValueRange{place},
-                                             masks[j / s.lanes], zero);
+      Value piece = w.load(w.vectorType, w.rhs, w.add(from, j), whole ? Value() : masks[j / s.lanes]);
       vector::StoreOp::create(w.b, piece, w.packedColumns, w.add(to, j));
     }
   });
@@ -51,8 +45,7 @@ static void packScalars(ContractionWriter &w, const ContractionBlock &block, con
       Value column = w.add(panel.n, j);
       Value place =
           w.offsetOf(w.minimum(column, last), w.form.columns, &ContractionAxis::strideRhs);
-      Value value = memref::LoadOp::create(w.b, w.rhs,
-                                           ValueRange{w.add(w.add(block.rhsBase, place), term)});
+      Value value = w.load(w.rhs, w.add(w.add(block.rhsBase, place), term));
       value = arith::SelectOp::create(w.b, w.isAtMost(column, last), value, zero);
       memref::StoreOp::create(w.b, value, w.packedColumns,
                               ValueRange{w.add(w.mul(k, s.tileColumns), j)});
@@ -73,7 +66,7 @@ static void packTransposed(ContractionWriter &w, const ContractionBlock &block,
                          w.add(terms.from, k));
       Value turned = w.zeroOf(square);
       for (int64_t r = 0; r < s.lanes; ++r) {
-        Value row = vector::LoadOp::create(w.b, w.vectorType, w.rhs, w.add(from, r * stride));
+        Value row = w.load(w.vectorType, w.rhs, w.add(from, r * stride));
         turned = vector::InsertOp::create(w.b, row, turned, ArrayRef<int64_t>{r});
       }
       turned = vector::TransposeOp::create(w.b, turned, ArrayRef<int64_t>{1, 0});

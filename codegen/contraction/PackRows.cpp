@@ -17,7 +17,7 @@ static void packScalars(ContractionWriter &w, const ContractionBlock &block, con
       Value m = w.add(block.m0, w.minimum(w.add(firstRow, i), last));
       Value row =
           w.add(block.lhsBase, w.offsetOf(m, w.form.rows, &ContractionAxis::strideLhs));
-      Value value = memref::LoadOp::create(w.b, w.lhs, ValueRange{w.add(row, term)});
+      Value value = w.load(w.lhs, w.add(row, term));
       memref::StoreOp::create(w.b, value, w.packedRows,
                               ValueRange{w.add(w.add(base, w.mul(k, s.tileRows)), i)});
     });
@@ -43,8 +43,7 @@ static void packAlongRows(ContractionWriter &w, const ContractionBlock &block,
       w.prefetch(w.lhs, w.add(ahead, byte / s.elementBytes), /*toFirstLevel=*/true);
     SmallVector<Value> pieces;
     for (int64_t i = 0; i < count; ++i)
-      pieces.push_back(
-          vector::LoadOp::create(w.b, piece, w.lhs, ValueRange{w.add(from, i * s.tileRows)}));
+      pieces.push_back(w.load(piece, w.lhs, w.add(from, i * s.tileRows)));
     for (auto [i, rows] : llvm::enumerate(pieces)) {
       Value to = w.add(w.add(base, w.mul(k, s.tileRows)), i * s.tileRows * s.contractedBlock);
       vector::StoreOp::create(w.b, rows, w.packedRows, ValueRange{to});

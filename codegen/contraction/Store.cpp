@@ -12,10 +12,9 @@ void nap::keepSums(ContractionWriter &w, const ContractionTile &tile, ArrayRef<V
     vector::StoreOp::create(w.b, sum, w.sums, w.add(tile.sums, i * w.schedule.lanes));
 }
 
-/// Stores a tile's rows of sums from where they wait, those that the result has: in vectors, masked
-/// at the last column, or one by one where columns do not lie side by side.
-static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block,
-                             const ContractionTile &tile) {
+/// In vectors, masked at the last column, or one by one where columns do not lie side by side.
+void nap::storeWaitingRows(ContractionWriter &w, const ContractionBlock &block,
+                           const ContractionTile &tile) {
   const ContractionSchedule &s = w.schedule;
   const ContractionForm &form = w.form;
   Value result = w.kernel.result(0);
@@ -38,14 +37,14 @@ static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block
       w.loop(w.constant(0), columns, 1, [&](Value n) {
         Value place = w.offsetOf(w.add(n0, n), form.columns, &ContractionAxis::strideResult);
         Value sum = memref::LoadOp::create(w.b, w.sums, ValueRange{w.add(from, n)});
-        memref::StoreOp::create(w.b, sum, result, ValueRange{w.add(row, place)});
+        memref::StoreOp::create(w.b, w.toResult(sum), result, ValueRange{w.add(row, place)});
       });
       return;
     }
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
       Value piece = vector::LoadOp::create(w.b, w.vectorType, w.sums, w.add(from, j));
       vector::MaskedStoreOp::create(w.b, result, ValueRange{w.add(w.add(row, n0), j)},
-                                    masks[j / s.lanes], piece);
+                                    masks[j / s.lanes], w.toResult(piece));
     }
   });
 }
@@ -60,8 +59,8 @@ static void storeWholeTile(ContractionWriter &w, const ContractionBlock &block, 
     Value row = w.add(block.resultBase,
                       w.offsetOf(m, w.form.rows, &ContractionAxis::strideResult));
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
-      vector::StoreOp::create(w.b, sums[(i * s.tileColumns + j) / s.lanes], w.kernel.result(0),
-                              w.add(w.add(row, n), j));
+      vector::StoreOp::create(w.b, w.toResult(sums[(i * s.tileColumns + j) / s.lanes]),
+                              w.kernel.result(0), w.add(w.add(row, n), j));
   }
 }
 

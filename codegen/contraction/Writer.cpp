@@ -9,7 +9,8 @@ using namespace nap;
 ContractionWriter::ContractionWriter(KernelFunction kernel, const ContractionForm &form,
                                      const ContractionSchedule &schedule)
     : kernel(kernel), form(form), schedule(schedule),
-      b(kernel.def.getLoc(), kernel.def.getContext()), element(form.elementType),
+      b(kernel.def.getLoc(), kernel.def.getContext()),
+      element(form.factorType.isBF16() ? b.getF32Type() : form.elementType),
       vectorType(VectorType::get({schedule.lanes}, element)) {
   b.setInsertionPoint(kernel.func.getBody().front().getTerminator());
   auto memoryOf = [&](const StridedView &view) {
@@ -17,17 +18,19 @@ ContractionWriter::ContractionWriter(KernelFunction kernel, const ContractionFor
   };
   lhs = memoryOf(form.lhs);
   rhs = memoryOf(form.rhs);
+  Type packedElement = schedule.pairs() ? b.getBF16Type() : element;
   int64_t end = 0;
-  auto section = [&](int64_t bytes) -> Value {
-    auto type = MemRefType::get({bytes / schedule.elementBytes}, element);
+  auto section = [&](int64_t bytes, Type type) -> Value {
+    auto memory = MemRefType::get({bytes * 8 / type.getIntOrFloatBitWidth()}, type);
     Value from = constant(end);
     end += bytes;
-    return memref::ViewOp::create(b, type, this->kernel.scratch(), from, ValueRange{});
+    return memref::ViewOp::create(b, memory, this->kernel.scratch(), from, ValueRange{});
   };
-  packedColumns = section(schedule.packedColumnsBytes());
-  sums = section(schedule.sumsBytes());
+  packedColumns = section(schedule.packedColumnsBytes(), packedElement);
+  sums = section(schedule.sumsBytes(), element);
   if (schedule.packRows)
-    packedRows = section(schedule.packedRowsBytes());
+    packedRows = section(schedule.packedRowsBytes(), packedElement);
+  configurationByte = end;
 }
 
 ColumnsLayout ContractionWriter::columnsLayout() const {
@@ -68,6 +71,33 @@ Value ContractionWriter::offsetOf(Value index, ArrayRef<ContractionAxis> axes,
     offset = offset ? add(offset, term) : term;
   }
   return offset ? offset : constant(0);
+}
+
+Value ContractionWriter::load(Value memory, Value place) {
+  return fromMemory(b, b.getLoc(), memref::LoadOp::create(b, memory, ValueRange{place}));
+}
+
+Value ContractionWriter::load(VectorType type, Value memory, Value place, Value mask) {
+  auto stored = cast<VectorType>(type.clone(cast<MemRefType>(memory.getType()).getElementType()));
+  if (!mask)
+    return fromMemory(b, b.getLoc(), vector::LoadOp::create(b, stored, memory, place));
+  Value value = vector::MaskedLoadOp::create(b, stored, memory, ValueRange{place}, mask,
+                                             zeroOf(stored));
+  return fromMemory(b, b.getLoc(), value);
+}
+
+Value ContractionWriter::toResult(Value value) {
+  Type wanted = form.elementType;
+  if (!wanted.isBF16())
+    return value;
+  // These units leave no denormals, so the target's own rounding, which makes 0 of them, has the same bits.
+  if (schedule.pairs()) {
+    Type type = wanted;
+    if (auto lanes = dyn_cast<VectorType>(value.getType()))
+      type = lanes.clone(wanted);
+    return arith::TruncFOp::create(b, type, value);
+  }
+  return toMemory(b, b.getLoc(), roundHeld(b, b.getLoc(), value, wanted), wanted);
 }
 
 Value ContractionWriter::maskBelow(Value count) {

@@ -26,7 +26,7 @@ struct ContractionWriter {
   const ContractionSchedule &schedule;
   /// Code goes here.
   mlir::ImplicitLocOpBuilder b;
-  /// The element type of operands and result, and `lanes` of it.
+  /// The element type of sums, and `lanes` of it.
   mlir::Type element;
   mlir::VectorType vectorType;
   /// Flat memory of the two sides: rows and columns.
@@ -34,6 +34,8 @@ struct ContractionWriter {
   /// Scratch. A panel of columns is packed as [term][tileColumns], rows as [tile][term][tileRows],
   /// sums stand as [panel][tile][tileRows][tileColumns].
   mlir::Value packedColumns, packedRows, sums;
+  /// Where in scratch the tile registers' configuration stands.
+  int64_t configurationByte = 0;
 
   ColumnsLayout columnsLayout() const;
   /// Whether neighbouring columns of the result are neighbours in memory.
@@ -61,6 +63,13 @@ struct ContractionWriter {
   /// Where the entry number `index` of a group of letters begins in a tensor.
   mlir::Value offsetOf(mlir::Value index, llvm::ArrayRef<ContractionAxis> axes,
                        int64_t ContractionAxis::*stride);
+  /// The element at `place` of flat memory, as sums are.
+  mlir::Value load(mlir::Value memory, mlir::Value place);
+  /// As many as `type` has, in lanes, from `place` on; with a mask, zeros elsewhere.
+  mlir::Value load(mlir::VectorType type, mlir::Value memory, mlir::Value place,
+                   mlir::Value mask = {});
+  /// Sums as the result has them.
+  mlir::Value toResult(mlir::Value sums);
   /// Which of a vector's lanes are below `count`; none where it is negative.
   mlir::Value maskBelow(mlir::Value count);
 

@@ -61,6 +61,7 @@ std::optional<ContractionForm> nap::getContractionForm(EinsumOp einsum) {
   form.lhs = *views[rowSide];
   form.rhs = *views[columnSide];
   form.elementType = resultType.getElementType();
+  form.factorType = mlir::getElementTypeOrSelf(einsum.getOperands()[0].getType());
 
   auto axisOf = [&](char letter) {
     ContractionAxis axis;

@@ -23,7 +23,8 @@ struct ContractionForm {
   StridedView lhs, rhs;
   /// True when lhs is the einsum's second operand.
   bool swapped = false;
-  mlir::Type elementType;
+  /// The result's element type, and that of both sides.
+  mlir::Type elementType, factorType;
 
   static int64_t extentOf(llvm::ArrayRef<ContractionAxis> axes);
   int64_t batchExtent() const { return extentOf(batch); }

@@ -108,14 +108,15 @@ static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
 
 /// The schedule of the contraction skeleton, or null where the kernel is not one product of views
 /// and what follows from its elements.
-static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes) {
+static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes, ContractionUnit bf16Unit) {
   EinsumOp einsum = getContraction(region);
   if (!einsum)
     return {};
   std::optional<ContractionForm> form = getContractionForm(einsum);
   if (!form)
     return {};
-  return chooseContractionSchedule(*form, vectorBytes, hasEpilogue(region)).toAttr(einsum.getContext());
+  return chooseContractionSchedule(*form, vectorBytes, bf16Unit, hasEpilogue(region))
+      .toAttr(einsum.getContext());
 }
 
 namespace {
@@ -130,7 +131,14 @@ struct ChooseSchedules : nap::impl::ChooseSchedulesPassBase<ChooseSchedules> {
     return std::clamp<int64_t>(bytes, 16, 64);
   }
 
+  /// What multiplies bf16: the option, else what the module says of its target, else fma.
+  ContractionUnit bf16UnitOf(ModuleOp module) {
+    auto known = module->getAttrOfType<StringAttr>("nap.bf16_unit");
+    return contractionUnitNamed(!bf16Unit.empty() ? StringRef(bf16Unit) : known ? known.getValue() : "");
+  }
+
   void runOnOperation() override {
+    ContractionUnit bf16Unit = bf16UnitOf(getOperation());
     int64_t vectorBytes = vectorBytesOf(getOperation());
     getOperation().walk([&](Operation *op) {
       if (!isa<KernelOp, KernelDefOp>(op))
@@ -139,7 +147,7 @@ struct ChooseSchedules : nap::impl::ChooseSchedulesPassBase<ChooseSchedules> {
       DictionaryAttr schedule;
       auto kernelClass = op->getAttrOfType<KernelClassAttr>("kernel_class").getValue();
       if (kernelClass == KernelClass::contraction)
-        schedule = contractionOf(region, vectorBytes);
+        schedule = contractionOf(region, vectorBytes, bf16Unit);
       if (!schedule)
         schedule = chunksOf(region, minTasks);
       op->setAttr("nap.schedule", schedule);

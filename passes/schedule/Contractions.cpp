@@ -122,11 +122,16 @@ static void chooseBlocks(ContractionSchedule &schedule, const ContractionForm &f
 }
 
 ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, int64_t vectorBytes,
-                                                   bool hasEpilogue) {
+                                                   ContractionUnit bf16Unit, bool hasEpilogue) {
+  // Sums of bf16 are f32; where pairs of it are not multiplied, its elements are widened as they are packed.
+  bool isBf16 = form.factorType.isBF16();
+  if (isBf16 && bf16Unit != ContractionUnit::fma)
+    return choosePairSchedule(form, bf16Unit);
   ContractionSchedule schedule;
-  schedule.elementBytes = std::max<int64_t>(1, form.elementType.getIntOrFloatBitWidth() / 8);
+  schedule.elementBytes =
+      isBf16 ? 4 : std::max<int64_t>(1, form.elementType.getIntOrFloatBitWidth() / 8);
   schedule.lanes = vectorBytes / schedule.elementBytes;
-  schedule.packRows = form.contracted.size() > 1 ||
+  schedule.packRows = isBf16 || form.contracted.size() > 1 ||
                       (form.contracted.size() == 1 && form.contracted.front().strideLhs != 1);
   chooseTile(schedule, form.rowExtent(), form.columnExtent(), vectorBytes,
              hasEpilogue ? kEpilogueLanes : schedule.lanes);

@@ -3,6 +3,7 @@
 #include "runtime/execute/Session.h"
 
 #include "runtime/Numbers.h"
+#include "runtime/device/TileRegisters.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,9 @@ Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
   if (loaded.kernels.size() != loaded.program.kernels.size())
     return Error{fmt::format("program: it has {} kernels and {} were loaded",
                              loaded.program.kernels.size(), loaded.kernels.size())};
+  if (loaded.program.tileRegisters)
+    if (Failure denied = requestTileRegisters())
+      return *denied;
   int threads = options.threads > 0 ? options.threads : usableProcessors();
   const char *environment = std::getenv("NAPKIN_POISON");
   bool poison = options.poison || (environment && std::string_view(environment) == "1");

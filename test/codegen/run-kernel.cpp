@@ -5,6 +5,7 @@
 #include "codegen/cuda/CudaPrinter.h"
 #include "codegen/cuda/CudaText.h"
 #include "passes/Passes.h"
+#include "runtime/device/TileRegisters.h"
 #include "test/interpreter/Inputs.h"
 #include "test/interpreter/Interpreter.h"
 
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -35,9 +37,14 @@ static cl::opt<int64_t> vectorBytes("vector-bytes", cl::desc("bytes of vectors; 
 static cl::opt<double> ulps("ulp",
                             cl::desc("units in the last place that f32 may differ; 0: equal bits"),
                             cl::init(0));
+static cl::opt<double> near("near",
+                            cl::desc("how far floats may differ, over the result's largest; bf16 is rounded besides"),
+                            cl::init(0));
+static cl::opt<std::string> bf16Unit("bf16-unit", cl::desc("what multiplies bf16: fma, dot or amx"));
 static cl::opt<bool> samples("samples",
                              cl::desc("f32 arguments run through all bit patterns, evenly"));
 static cl::opt<bool> timing("time", cl::desc("print the time of one call, in microseconds"));
+static cl::opt<bool> onlyTime("only-time", cl::desc("do not compare: print the best time of one call on one thread"));
 static cl::opt<bool> print("print-code", cl::desc("print the LLVM IR"));
 static cl::opt<std::string> cudaHost("cuda-host", cl::desc("header: run the CUDA text with it, not CPU code"));
 static cl::opt<std::string> cudaPreludeFolder("cuda-prelude", cl::desc("the folder of napkin.cuh"));
@@ -81,6 +88,8 @@ static Memory memoryOf(const Tensor &tensor) {
     Number number = tensor.at(i);
     if (element.isF32())
       put(static_cast<float>(number.real), i);
+    else if (element.isBF16())
+      put(uint16_t(std::bit_cast<uint32_t>(static_cast<float>(number.real)) >> 16), i);
     else if (element.isF64())
       put(number.real, i);
     else if (element.isInteger(32))
@@ -99,6 +108,37 @@ static int64_t ordered(float value) {
   return bits < 0 ? int64_t(INT32_MIN) - bits : bits;
 }
 
+/// Element i of a float tensor of f32 or bf16 in memory.
+static float floatAt(Type element, const Memory &memory, int64_t i) {
+  if (element.isF32()) {
+    float value;
+    std::memcpy(&value, memory.data + i * 4, 4);
+    return value;
+  }
+  uint16_t half;
+  std::memcpy(&half, memory.data + i * 2, 2);
+  return std::bit_cast<float>(uint32_t(half) << 16);
+}
+
+/// Whether the result differs from the interpreter's by no more than --near, and prints by how much.
+static bool isNear(const std::string &name, const Tensor &wanted, const Memory &found) {
+  Type element = wanted.type.getElementType();
+  double largest = 0, worst = 0;
+  for (int64_t i = 0; i < wanted.size(); ++i)
+    largest = std::max(largest, std::abs(wanted.at(i).real));
+  for (int64_t i = 0; i < wanted.size(); ++i) {
+    double real = wanted.at(i).real, difference = std::abs(floatAt(element, found, i) - real);
+    // A sum that lies between two bf16 may go to either.
+    if (element.isBF16())
+      difference = std::max(0.0, difference - 0x1p-7 * std::abs(real));
+    if (!(difference <= worst))
+      worst = difference;
+  }
+  bool good = worst <= near * largest;
+  fmt::print("{}: {} by {} of the largest\n", name, good ? "near" : "differs", worst / largest);
+  return good;
+}
+
 /// Whether element i in memory is what the interpreter says; `worst` collects distances.
 static bool agrees(const Tensor &wanted, const Memory &found, int64_t i, double &worst) {
   Number number = wanted.at(i);
@@ -107,8 +147,8 @@ static bool agrees(const Tensor &wanted, const Memory &found, int64_t i, double 
     std::memcpy(&value, found.data + i * sizeof(T), sizeof(T));
     return value;
   };
-  if (element.isF32()) {
-    float x = static_cast<float>(number.real), y = get(float());
+  if (element.isF32() || element.isBF16()) {
+    float x = static_cast<float>(number.real), y = floatAt(element, found, i);
     if (std::isnan(x) || std::isnan(y))
       return std::isnan(x) && std::isnan(y);
     double distance = std::abs(ordered(x) - ordered(y));
@@ -161,6 +201,46 @@ static void takeSamples(std::vector<Tensor> &arguments) {
       tensor.storage->values[tensor.place(i)].real = std::bit_cast<float>(bits);
     }
   }
+}
+
+/// Seconds that this thread has computed.
+static double threadSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+/// Runs the kernel on small whole numbers and prints its best time, and the rate of its products.
+static void timeKernel(KernelDefOp def, napkin::runtime::KernelFunction code) {
+  Block &region = def.getBody().front();
+  std::vector<std::byte *> operands;
+  auto add = [&](Type type, bool fill) {
+    auto tensor = cast<RankedTensorType>(type);
+    Memory memory(bytesOf(tensor));
+    std::fill_n(memory.data, memory.bytes, std::byte{0});
+    for (size_t i = 0; fill && tensor.getElementType().isBF16() && i < memory.bytes / 2; ++i) {
+      uint16_t half = std::bit_cast<uint32_t>(float(i * 7 % 13) - 6) >> 16;
+      std::memcpy(memory.data + 2 * i, &half, 2);
+    }
+    operands.push_back(memory.data);
+  };
+  for (Type type : region.getArgumentTypes())
+    add(type, true);
+  for (Type type : region.getTerminator()->getOperandTypes())
+    add(type, false);
+  auto schedule = def->getAttrOfType<DictionaryAttr>("nap.schedule");
+  int64_t tasks = schedule.getAs<IntegerAttr>("tasks").getInt();
+  Memory scratch(schedule.getAs<IntegerAttr>("scratch").getInt() + 256);
+  double best = 1e30, flops = 0;
+  for (int turn = 0; turn < 12; ++turn) {
+    double start = threadSeconds();
+    code(operands.data(), scratch.data, 0, tasks);
+    best = std::min(best, threadSeconds() - start);
+  }
+  for (auto einsum : region.getOps<EinsumOp>())
+    flops += double(einsum.getCost().mm);
+  fmt::print("{}: {} tasks, {:.0f} us, {:.1f} GFLOP/s\n", def.getSymName().str(), tasks, best * 1e6,
+             flops / best / 1e9);
 }
 
 /// Runs the code on all tasks at once and on each by itself, or as `cuda` on its whole grid, which is to give the same bits.
@@ -227,7 +307,9 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
                  cuda ? "of the CUDA text differs" : "depends on how tasks are called");
       return false;
     }
-    for (int64_t i = 0; i < tensor.size(); ++i) {
+    if (near > 0 && !isNear(name, tensor, whole[number]))
+      return false;
+    for (int64_t i = 0; near == 0 && i < tensor.size(); ++i) {
       if (agrees(tensor, whole[number], i, worst))
         continue;
       float found = 0;
@@ -289,6 +371,7 @@ int main(int argc, char **argv) {
     return 1;
   ChooseSchedulesPassOptions options;
   options.minTasks = minTasks;
+  options.bf16Unit = bf16Unit;
   options.vectorBytes = vectorBytes;
   PassManager manager(&context);
   manager.addPass(createChooseSchedulesPass(options));
@@ -321,12 +404,21 @@ int main(int argc, char **argv) {
     fmt::print(stderr, "{}\n", llvm::toString(jit.takeError()));
     return 1;
   }
+  if (bf16Unit == "amx")
+    if (auto denied = napkin::runtime::requestTileRegisters()) {
+      fmt::print(stderr, "{}\n", denied->message);
+      return 1;
+    }
   bool good = true;
   for (auto [def, graph] : llvm::zip_equal(defs, graphs)) {
     auto function = jit->lookup(symbolOfKernel(def.getSymName()));
     if (!function) {
       fmt::print(stderr, "{}\n", llvm::toString(function.takeError()));
       return 1;
+    }
+    if (onlyTime) {
+      timeKernel(def, *function);
+      continue;
     }
     napkin::runtime::KernelFunction cuda = nullptr;
     if (cudaLibrary) {

@@ -4,6 +4,7 @@
 #include "runtime/command/Flags.h"
 #include "runtime/data/Permutation.h"
 #include "runtime/device/Peaks.h"
+#include "runtime/device/TileRegisters.h"
 #include "runtime/execute/Profile.h"
 #include "runtime/execute/Philox.h"
 #include "runtime/files/Json.h"
@@ -213,6 +214,14 @@ static void testSessions() {
   expectText(run.run("fly")->message, "the program has no function 'fly'");
   expectText(run.getResult("step", "output").error().message,
              "function 'step' has no result 'output'");
+  toy.program.tileRegisters = true;
+  Result<std::unique_ptr<Session>> tiles = Session::create(toy);
+  expect(tiles ? hasTileRegisters()
+               : tiles.error().message.starts_with("the program's kernels use AMX tile registers"),
+         "tile registers are asked for, or it is said that there are none");
+  std::string problem;
+  std::optional<Program> read = parseProgram(printProgram(toy.program), problem);
+  expect(read && read->tileRegisters, "the need for tile registers is written and read");
   toy.kernels.pop_back();
   expectText(Session::create(toy).error().message,
              "program: it has 9 kernels and 8 were loaded");

@@ -34,7 +34,7 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
                   ExitStatus::machineFailure);
     peaks.processor = rt::processorName();
     for (int threads = 1;; threads = std::min(threads * 2, rt::usableProcessors())) {
-      for (llvm::StringRef dtype : {"f32", "f64"}) {
+      for (llvm::StringRef dtype : {"f32", "f64", "bf16"}) {
         auto product = measureProduct(dtype, 1536, 1536, 1536, /*transposed=*/false, threads);
         if (!product)
           return fail(llvm::toString(product.takeError()), ExitStatus::machineFailure);

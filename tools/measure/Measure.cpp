@@ -54,6 +54,7 @@ static rt::LoadedProgram productProgram(StringRef dtype, int64_t m, int64_t n, i
   add("lhs", {m, k}, rt::Role::input);
   add("rhs", {k, n}, rt::Role::input);
   add("product", {m, n}, rt::Role::temporary);
+  program.tileRegisters = schedule.unit == ContractionUnit::amx;
   program.scratchBytesPerWorker = schedule.scratch;
   program.kernels.push_back({"product", "product", schedule.scratch});
   rt::Launch launch;
@@ -80,7 +81,8 @@ llvm::Expected<double> nap::measureProduct(StringRef dtype, int64_t m, int64_t n
     return llvm::createStringError("the product to be measured does not parse");
   KernelDefOp kernel = *module->getOps<KernelDefOp>().begin();
   auto einsum = *kernel.getBody().front().getOps<EinsumOp>().begin();
-  auto schedule = chooseContractionSchedule(*getContractionForm(einsum), vectorBytesOf(target));
+  auto schedule = chooseContractionSchedule(*getContractionForm(einsum), vectorBytesOf(target),
+                                            contractionUnitNamed(bf16UnitOf(target)));
   kernel->setAttr("nap.schedule", schedule.toAttr(&context));
 
   OwningOpRef<ModuleOp> lowered = ModuleOp::create(module->getLoc());

@@ -1,0 +1,65 @@
+// The CPU skeleton of products of bf16 that are taken in pairs of terms.
+//
+//   for task in first..last:                     task -> batch entry, block of rows, block of columns
+//     for k0 in 0..K step contractedBlock:
+//       pack rhs[k0.., n0..] and lhs[m0.., k0..] (codegen/contraction/Pairs.h)
+//       for panel, for tile of rows:
+//         registers = k0 = 0 ? 0 : sums          scratch [panel][tile][tileRows][tileColumns], f32
+//         registers += lhs tile x rhs panel      dot products of pairs, or tiles of AMX
+//         sums = registers
+//         k0 last: result[m.., n..] = sums
+#include "codegen/contraction/LowerContraction.h"
+#include "codegen/contraction/Pairs.h"
+
+using namespace mlir;
+using namespace nap;
+
+/// Multiplies one tile along one panel: continues its sums, and stores them in the result where they end.
+static void multiplyTile(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                         const ContractionTile &tile) {
+  const ContractionSchedule &s = w.schedule;
+  Value firstColumn = w.mul(tile.panel, s.tileColumns);
+  if (s.unit == ContractionUnit::amx)
+    multiplyByTiles(w, terms, tile.firstRow, firstColumn, tile.sums);
+  else
+    multiplyByDots(w, terms, tile.firstRow, firstColumn, tile.sums);
+  if (!s.keepSums)
+    return storeWaitingRows(w, block, tile);
+  w.branch(terms.isLast, [&] { storeWaitingRows(w, block, tile); }, [] {});
+}
+
+void nap::lowerPairContraction(KernelFunction kernel, const ContractionForm &form,
+                               const ContractionSchedule &schedule) {
+  ContractionWriter w(kernel, form, schedule);
+  bool tiles = schedule.unit == ContractionUnit::amx;
+  if (tiles)
+    configureTiles(w);
+  w.loop(kernel.first(), kernel.last(), 1, [&](Value task) {
+    ContractionBlock block = decodeTask(w, task);
+    Value end = w.constant(form.contractedExtent());
+    w.loop(w.constant(0), end, schedule.contractedBlock, [&](Value k0) {
+      TermBlock terms;
+      terms.from = k0;
+      terms.count = w.minimum(w.constant(schedule.contractedBlock), w.sub(end, k0));
+      terms.isFirst = w.isAtMost(k0, w.constant(0));
+      terms.isLast = w.isAtMost(end, w.add(k0, schedule.contractedBlock));
+      packPairColumns(w, block, terms);
+      packPairRows(w, block, terms);
+      w.loop(w.constant(0), block.panels, 1, [&](Value panel) {
+        w.loop(w.constant(0), block.tiles, 1, [&](Value number) {
+          ContractionTile tile;
+          tile.panel = panel;
+          tile.number = number;
+          tile.firstRow = w.mul(number, schedule.tileRows);
+          tile.sums = w.constant(0);
+          if (schedule.keepSums)
+            tile.sums = w.mul(w.add(w.mul(panel, schedule.rowBlock / schedule.tileRows), number),
+                              schedule.tileRows * schedule.tileColumns);
+          multiplyTile(w, block, terms, tile);
+        });
+      });
+    });
+  });
+  if (tiles)
+    releaseTiles(w);
+}
