@@ -55,6 +55,8 @@ struct LedgerRow {
   MemoryByClass memory;
   /// Bytes that exist after the forward pass for the backward pass.
   int64_t savedAtLoss = 0;
+  /// Bytes of the gradients of one micro-batch, as @micro_step last returned them.
+  int64_t gradients = 0;
   /// Bytes of scratch of one worker.
   int64_t scratch = 0;
   /// The kernel or op at the peak, and the largest tensors live there.

@@ -77,12 +77,25 @@ mlir::Type narrowElement(const Value &value) {
   return tensor ? narrowFloat(tensor->element()) : mlir::Type();
 }
 
+/// Whether `number` is one of the numbers of a float type.
+static bool isOf(const Number &number, mlir::Type element) {
+  llvm::APFloat value(number.asReal());
+  bool losesInfo = false;
+  value.convert(llvm::cast<mlir::FloatType>(element).getFloatSemantics(),
+                llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return !losesInfo;
+}
+
 mlir::Type roundedMeeting(const Value &a, const Value &b) {
   for (const auto &[one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
-    const Tensor *scalar = one->tensor(), *tensor = other->tensor();
-    bool isScalar = scalar && scalar->rank() == 0 && llvm::isa<mlir::FloatType>(scalar->element());
     mlir::Type narrow = narrowElement(*other);
-    if (isScalar && narrow && tensor->rank() > 0 && scalar->element() != narrow)
+    if (!narrow)
+      continue;
+    if (const Number *number = one->number(); number && !isOf(*number, narrow))
+      return narrow;
+    const Tensor *scalar = one->tensor();
+    bool isScalar = scalar && scalar->rank() == 0 && llvm::isa<mlir::FloatType>(scalar->element());
+    if (isScalar && other->tensor()->rank() > 0 && scalar->element() != narrow)
       return narrow;
   }
   return {};

@@ -40,8 +40,8 @@ Value widened(Emitter &emitter, const Value &value);
 Value rounded(Emitter &emitter, const Value &value, mlir::Type element);
 /// The element type of a tensor of floats narrower than f32; null for any other value.
 mlir::Type narrowElement(const Value &value);
-/// A float without axes takes part in the arithmetic of narrower floats without widening them: the
-/// narrower type; null where neither value is such a float, or the other is not narrower.
+/// A float without axes, and a number that a narrower type lacks, do not widen narrower floats in
+/// arithmetic: their type, to which the result is rounded; null where the values are not such a pair.
 mlir::Type roundedMeeting(const Value &a, const Value &b);
 /// Casts the operands of a product to the type in which the policy multiplies, or, if one of them
 /// is pinned, to `met`, in which they meet. Returns the element type of the result.

@@ -90,6 +90,8 @@ bool Evaluator::meetTypes(const Value &a, const Value &b, Tensor &x, Tensor &y,
       return tensor->element();
     if (value.boolean())
       return boolType;
+    if (roundedMeeting(value, other))
+      return emitter.builder.getF32Type();
     if (const Tensor *tensor = other.tensor())
       return typeOfNumber(*value.number(), tensor->element(), emitter.floatType);
     return value.number()->isWhole() ? intType : emitter.floatType;

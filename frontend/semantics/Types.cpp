@@ -106,7 +106,9 @@ Value Evaluator::matchType(const ast::Type &type, const Value &value, const Matc
   if (type.dtype && !typeElement(type))
     return {};
   if (value.number() && type.sizes.empty()) {
-    mlir::Type element = emitter.element(*typeElement(type));
+    // Without axes, f32 is not rounded.
+    DType dtype = *typeElement(type);
+    mlir::Type element = dtype == DType::F32 ? emitter.precision.state : emitter.element(dtype);
     if (element.isInteger() && !value.number()->isWhole()) {
       report<Error::NotTensor>(matched.at, matched.what, type.range.text(), describe(value));
       return {};

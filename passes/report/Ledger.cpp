@@ -223,6 +223,16 @@ static void measureMemory(LedgerRow &row, ModuleOp module) {
   row.memory.padding = arena.getInt() - row.memory.total();
 }
 
+/// Bytes of the gradients that @micro_step returns; 0 where there is none any more.
+static int64_t gradientBytes(ModuleOp module) {
+  int64_t bytes = 0;
+  if (auto microStep = module.lookupSymbol<func::FuncOp>("micro_step"))
+    for (auto [i, type] : llvm::enumerate(microStep.getResultTypes()))
+      if (microStep.getResultAttr(i, kGradientOfAttr))
+        bytes += bytesOf(type);
+  return bytes;
+}
+
 void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   // What only counts changes nothing.
   if (pass == "nap-annotate-cost" || pass == "nap-report")
@@ -233,6 +243,9 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
     row.modelFlops = Count(flops.getValueAsDouble());
   measureMemory(row, module);
+  row.gradients = gradientBytes(module);
+  if (!row.gradients && !ledger.rows.empty())
+    row.gradients = ledger.rows.back().gradients;
   SymbolTable symbols(module);
   llvm::MapVector<StringAttr, OpGroup> groups;
   for (auto [func, times] : stepFunctions(module))

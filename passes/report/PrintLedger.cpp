@@ -77,6 +77,7 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
   line(row.isPlanned ? "= arena" : "= peak", memory.total());
   if (row.scratch)
     line("scratch, each worker", row.scratch);
+  line("gradients of one micro-batch", row.gradients);
   line("saved when the loss is known", row.savedAtLoss);
   if (row.live.empty())
     return;

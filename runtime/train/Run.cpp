@@ -245,6 +245,13 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   return std::nullopt;
 }
 
+/// The element type that products of a policy multiply, "mixed(bf16)": the peak that they run against.
+static DType factorType(std::string_view policy) {
+  if (policy.ends_with("(bf16)"))
+    return DType::bf16;
+  return policy == "f64" ? DType::f64 : DType::f32;
+}
+
 Failure Run::train() {
   std::vector<int64_t> inputs;
   const Function *step = findFunction(program, program.accumulate == 1 ? "step" : "micro_first");
@@ -283,7 +290,7 @@ Failure Run::train() {
   setting.tokensPerStep = runner->tokensPerStep();
   setting.flopsPerStep = program.modelFlopsPerStep;
   setting.peakFlopsPerSecond = knownPeaks().matrixFlopsPerSecond(
-      program.policy == "f64" ? DType::f64 : DType::f32, session.workers());
+      factorType(program.policy), session.workers());
   setting.quiet = options.quiet;
   Progress progress(setting, std::move(log));
   watchForInterrupt();

@@ -2,7 +2,7 @@
 
     check.py MODEL.nap [-D NAME=VALUE]...
 
-In f32: executing every function that the runtime calls counts what the cost rules say, touches the bytes
+In f32 and in mixed(bf16): executing every function that the runtime calls counts what the cost rules say, touches the bytes
 that are written on its kernels, and gives the same bits as a graph and as fused kernels. In f64: the
 gradients agree with differences of the loss. Prints a line for what does not hold, then "ok" or "wrong".
 """
@@ -50,18 +50,26 @@ def check_gradient(file):
     FAULTS.append(f"gradient: {result.stdout}{result.stderr}")
 
 
+def check_work(folder, precision):
+    """What is executed is what is stated, as a graph and as kernels, with the same bits."""
+    plain = graph(folder, precision, sys.argv[1:], "--nap-simplify", "--nap-autodiff", "--nap-simplify",
+                  "--nap-mixed-precision", "--nap-assemble-step", "--nap-simplify")
+    kernels = folder / "kernels.mlir"
+    kernels.write_text(run("napkin-opt", plain, "--nap-split-reductions", "--nap-fuse",
+                           "--nap-outline", "--nap-annotate-cost"))
+    expect_same(f"{precision}: count", run("nap-interpret", plain, "--count"), run("nap-print-cost", plain))
+    expect_same(f"{precision}: bytes", run("nap-interpret", str(kernels), "--bytes"),
+                run("nap-print-cost", "--bytes", str(kernels)))
+    run("nap-interpret", plain, f"--compare-file={kernels}")
+    if ("bf16" in pathlib.Path(plain).read_text()) != ("bf16" in precision):
+        FAULTS.append(f"{precision}: another type than asked for")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        plain = graph(folder, "f32", sys.argv[1:], "--nap-simplify", "--nap-autodiff", "--nap-simplify",
-                      "--nap-assemble-step", "--nap-simplify")
-        kernels = folder / "kernels.mlir"
-        kernels.write_text(run("napkin-opt", plain, "--nap-split-reductions", "--nap-fuse",
-                               "--nap-outline", "--nap-annotate-cost"))
-        expect_same("count", run("nap-interpret", plain, "--count"), run("nap-print-cost", plain))
-        expect_same("bytes", run("nap-interpret", str(kernels), "--bytes"),
-                    run("nap-print-cost", "--bytes", str(kernels)))
-        run("nap-interpret", plain, f"--compare-file={kernels}")
+        check_work(folder, "f32")
+        check_work(folder, "mixed(bf16)")
         check_gradient(graph(folder, "f64", sys.argv[1:], "--nap-autodiff=keep-forward"))
     print(*FAULTS, "wrong" if FAULTS else "ok", sep="\n")
 

@@ -1,0 +1,53 @@
+"""Holds the gradients of mixed(bf16) to those of f32, for example models at law sizes.
+
+narrow_gradients.py FOLDER TOLERANCE MODEL...: per tensor, max |g - f| <= TOLERANCE max |f|, and not everywhere equal. A gradient is
+read off one step of plain descent of rate 1.
+"""
+import pathlib
+import shutil
+import sys
+
+import models
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reference"))
+import safetensors  # noqa: E402
+
+
+def weights(folder, flags, data, precision, rate):
+    models.call("napkin", "train", *flags, *data, "--precision", precision, "--optimizer", f"sgd(lr = {rate})",
+                "--clip-norm", "none", "--quiet", "--threads", 2, "--steps", 1, "--save", folder)
+    (step,) = folder.glob("step-*")
+    return safetensors.read(step / "model.safetensors")
+
+
+root, tolerance = pathlib.Path(sys.argv[1]), float(sys.argv[2])
+shutil.rmtree(root, ignore_errors=True)
+failures = []
+largest = 0.0
+for name in sys.argv[3:]:
+    model = models.MODELS[name]
+    folder = root / name
+    folder.mkdir(parents=True)
+    models.write_data(model, folder)
+    data, flags = models.data_flags(model, folder), model.flags(1)
+    start = weights(folder / "start", flags, data, "f32", 0)
+    wide = weights(folder / "wide", flags, data, "f32", 1)
+    narrow = weights(folder / "narrow", flags, data, "mixed(bf16)", 1)
+    differ = 0
+    for tensor, (_, _, before) in start.items():
+        if tensor == "__metadata__":
+            continue
+        gradient = [a - b for a, b in zip(before, wide[tensor][2])]
+        errors = [abs(a - b) for a, b in zip(wide[tensor][2], narrow[tensor][2])]
+        scale = max(map(abs, gradient))
+        if scale == 0:
+            failures.append(f"{name}: {tensor} has no gradient")
+            continue
+        largest = max(largest, max(errors) / scale)
+        differ += max(errors) > 0
+        if max(errors) > tolerance * scale:
+            failures.append(f"{name}: {tensor} is {max(errors) / scale:.3g} of its largest element off")
+    if not differ:
+        failures.append(f"{name}: the gradients are those of f32")
+print("\n".join(failures) or f"gradients within {largest:.3g} of f32's")
+sys.exit(1 if failures else 0)
