@@ -32,6 +32,11 @@ struct FoldSplats : OpInterfaceRewritePattern<Fusable> {
       known[scalars.back()] = splat;
     }
     Value result = op.buildScalarBody(builder, op->getLoc(), scalars);
+    // A longer body over narrow floats is computed in f32 when it runs.
+    Type element = getElementTypeOrSelf(op->getResult(0).getType());
+    bool isOneStep = isa<CastOp>(op) || block.getOperations().size() <= 1;
+    if (accumulatorType(element) != element && !isOneStep)
+      return failure();
     for (Operation &inner : block) {
       SmallVector<Attribute> operands;
       for (Value operand : inner.getOperands())
