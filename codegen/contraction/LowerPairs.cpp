@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace nap;
 
 /// Multiplies one tile along one panel: continues its sums, and stores them in the result where they end.
-static void multiplyTile(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
-                         const ContractionTile &tile) {
+static void multiplyPairTile(ContractionWriter &w, const ContractionBlock &block,
+                             const TermBlock &terms, const ContractionTile &tile) {
   const ContractionSchedule &s = w.schedule;
   Value firstColumn = w.mul(tile.panel, s.tileColumns);
   if (s.unit == ContractionUnit::amx)
@@ -55,7 +55,7 @@ void nap::lowerPairContraction(KernelFunction kernel, const ContractionForm &for
           if (schedule.keepSums)
             tile.sums = w.mul(w.add(w.mul(panel, schedule.rowBlock / schedule.tileRows), number),
                               schedule.tileRows * schedule.tileColumns);
-          multiplyTile(w, block, terms, tile);
+          multiplyPairTile(w, block, terms, tile);
         });
       });
     });

@@ -137,8 +137,8 @@ nap.kernel_def contraction @one_element {
 // NEAR: heads: near
 nap.kernel_def contraction @heads {
 ^bb0(%qkv: tensor<2x19x3x3x16xbf16>):
-  %q0 = nap.slice %qkv [0, 0, 0, 0, 0] [2, 19, 1, 3, 16] : tensor<2x19x3x3x16xbf16> -> tensor<2x19x1x3x16xbf16>
-  %k0 = nap.slice %qkv [0, 0, 1, 0, 0] [2, 19, 1, 3, 16] : tensor<2x19x3x3x16xbf16> -> tensor<2x19x1x3x16xbf16>
+  %q0 = nap.slice %qkv [0, 0, 0, 0, 0] step [1, 1, 1, 1, 1] : tensor<2x19x3x3x16xbf16> -> tensor<2x19x1x3x16xbf16>
+  %k0 = nap.slice %qkv [0, 0, 1, 0, 0] step [1, 1, 1, 1, 1] : tensor<2x19x3x3x16xbf16> -> tensor<2x19x1x3x16xbf16>
   %q = nap.reshape %q0 : tensor<2x19x1x3x16xbf16> -> tensor<2x19x3x16xbf16>
   %k = nap.reshape %k0 : tensor<2x19x1x3x16xbf16> -> tensor<2x19x3x16xbf16>
   %y = nap.einsum "bshd,bthd->bhst" %q, %k : (tensor<2x19x3x16xbf16>, tensor<2x19x3x16xbf16>) -> tensor<2x3x19x19xf32>
