@@ -70,6 +70,10 @@ static Value loadPair(ContractionWriter &w, const Side &side, const Piece &piece
     Value index = w.add(w.mul(pair, 2), half);
     Value place = w.add(w.add(side.base, piece.first), termPlace(w, side, w.add(piece.term, index)));
     Value count = whole ? Value() : countWhere(w, index, piece.terms, piece.count);
+    // Lines of neighbours lie far apart: the next chunk's is asked for.
+    if (w.form.contracted.size() == 1)
+      w.prefetch(side.memory, w.add(place, kPairChunk * (w.form.contracted.front().*side.stride)),
+                 /*toFirstLevel=*/true);
     terms[half] = loadElements(w, side.memory, place, kPairGroup, count);
   }
   return vector::InterleaveOp::create(w.b, terms[0], terms[1]);
@@ -117,6 +121,10 @@ static void packAlong(ContractionWriter &w, const Side &side, const Piece &piece
     Value place = w.add(w.add(side.base, w.offsetOf(w.add(piece.first, i), side.free, side.stride)),
                         piece.term);
     Value count = whole ? Value() : countWhere(w, i, piece.count, piece.terms);
+    // The next group's line is asked for.
+    if (side.free.size() == 1)
+      w.prefetch(side.memory, w.add(place, kPairGroup * (side.free.front().*side.stride)),
+                 /*toFirstLevel=*/true);
     return loadElements(w, side.memory, place, kPairChunk, count);
   };
   if (!side.columns)
