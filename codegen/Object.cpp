@@ -1,6 +1,8 @@
 // LLVM: conversions, optimisation, object files, linking.
 #include "codegen/Object.h"
 
+#include "codegen/MaskedHalves.h"
+
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -198,6 +200,7 @@ compileObject(ModuleOp converted, const TargetMachineOptions &options, std::stri
     return llvm::createStringError("the kernels could not be translated to LLVM IR");
   module->setTargetTriple((*machine)->getTargetTriple());
   module->setDataLayout((*machine)->createDataLayout());
+  moveHalvesAsIntegers(*module);
   std::vector<llvm::Function *> bodies;
   for (llvm::Function &function : *module)
     if (!function.isDeclaration())

@@ -101,10 +101,13 @@ static Value evaluateCast(Evaluator &evaluator, PrimitiveCall &call) {
   if (!tensor)
     return {};
   mlir::Value x = isPin ? widened(evaluator.emitter, tensor->value) : tensor->value;
-  Tensor result{evaluator.emitter.cast(x, element), tensor->axes};
-  if (isPin)
-    evaluator.emitter.pins.insert(result.value);
-  return result;
+  if (!isPin || !evaluator.emitter.precision.isNarrow())
+    return Tensor{evaluator.emitter.cast(x, element), tensor->axes};
+  // A value of its own, even where no element changes: others may read x too.
+  auto pin = evaluator.emitter.create<nap::CastOp>(
+      llvm::cast<mlir::RankedTensorType>(x.getType()).clone(element), x);
+  evaluator.emitter.pins.insert(pin.getResult());
+  return Tensor{pin.getResult(), tensor->axes};
 }
 
 void addElementwisePrimitives(std::vector<Primitive> &table) {

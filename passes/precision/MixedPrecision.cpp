@@ -13,9 +13,9 @@
 //   %gw = nap.einsum "nv,nd->vd" %dy, %x : (bf16, bf16) -> tensor<7x5xf32>            and after
 //
 // It follows sums, places and views back from what is returned; where a value has other readers, or
-// another op made it, the cast stays. Then each parameter's cast becomes a working copy that lives from
-// step to step (WorkingCopies.h). A scatter_add and a sum of bf16 that stay elsewhere are made of
-// casts and an op in f32 too: their running sums are in memory.
+// another op made it, the cast stays. A scatter_add or cumsum of bf16, whose running sums are in memory,
+// becomes one of f32, rounded once. Then each parameter's cast becomes a working copy that lives from
+// step to step (WorkingCopies.h).
 #include "ir/Views.h"
 #include "passes/Functions.h"
 #include "passes/precision/WorkingCopies.h"
@@ -95,13 +95,17 @@ static void keepWide(Value value) {
     widening.replaceAllUsesWith(wide);
 }
 
-/// A scatter_add of narrow floats as one of f32, rounded once.
-static void sumInF32(ScatterAddOp op) {
+/// A scatter_add or cumsum of narrow floats as one of f32, rounded once.
+static void sumInF32(Operation *op) {
   OpBuilder builder(op);
-  Value sum = again(op, {castToF32(builder, op.getRows()), op.getIds()});
-  op.replaceAllUsesWith(
-      CastOp::create(builder, op.getLoc(), op.getType(), sum).getResult());
-  op.erase();
+  SmallVector<Value> operands(op->getOperands());
+  for (Value &operand : operands)
+    if (isNarrow(operand))
+      operand = castToF32(builder, operand);
+  Value sum = again(op, operands);
+  op->replaceAllUsesWith(
+      CastOp::create(builder, op->getLoc(), op->getResult(0).getType(), sum));
+  op->erase();
 }
 
 static void eraseUnread(func::FuncOp function) {
@@ -121,9 +125,9 @@ struct MixedPrecisionPass : nap::impl::MixedPrecisionPassBase<MixedPrecisionPass
           keepWide(value);
       eraseUnread(function);
     }
-    SmallVector<ScatterAddOp> narrow;
-    getOperation().walk([&](ScatterAddOp op) {
-      if (isNarrow(op.getResult()))
+    SmallVector<Operation *> narrow;
+    getOperation().walk([&](Operation *op) {
+      if (isa<ScatterAddOp, CumsumOp>(op) && isNarrow(op->getResult(0)))
         narrow.push_back(op);
     });
     llvm::for_each(narrow, sumInF32);

@@ -64,10 +64,3 @@ nap.kernel_def reduction @columns {
   %1 = nap.reduce sum %0 [0] : tensor<203x37xbf16> -> tensor<37xbf16>
   nap.yield %1 : tensor<37xbf16>
 }
-
-// CHECK: running: {{.*}} equal
-nap.kernel_def row @running {
-^bb0(%x: tensor<6x40xbf16>):
-  %0 = nap.cumsum %x axis 1 : tensor<6x40xbf16>
-  nap.yield %0 : tensor<6x40xbf16>
-}
