@@ -133,7 +133,7 @@ struct Program {
   std::string graphHash;            ///< hexadecimal; equal for equal graphs
   std::string target;               ///< "cpu:x86-64-v4"
   std::string policy = "f32";       ///< precision
-  bool tileRegisters = false;       ///< kernels use AMX tile registers, which the process must ask for
+  bool tileRegisters = false;       ///< kernels use AMX tiles, which the process must ask for
   int64_t accumulate = 1;           ///< micro-batches a step
   int64_t plannedSteps = 1;         ///< the train block's `steps`; `--steps` sets another
   uint64_t defaultSeed = 0;         ///< the train block's `seed`; `--seed` sets another

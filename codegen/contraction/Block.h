@@ -73,8 +73,4 @@ void storeEpilogue(ContractionWriter &w, const ContractionBlock &block,
 void multiplyTile(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
                   const ContractionTile &tile);
 
-/// Stores a tile's rows of sums from where they wait, those that the result has.
-void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block,
-                      const ContractionTile &tile);
-
 } // namespace nap

@@ -46,15 +46,12 @@ Body Epilogue::bodyHere() {
 
 /// The sum at `place`, or a vector of sums, rounded to the product's element type as when it is stored.
 Value Epilogue::sumsAt(Body &body, Value place, bool isVector) {
-  Type sum = cast<MemRefType>(w.sums.getType()).getElementType();
-  Type element = product.getType().getElementType();
-  auto wide = [&](Type type) { return isVector ? Type(body.lanesOf(type)) : type; };
   Value value;
   if (isVector)
-    value = vector::LoadOp::create(w.b, body.lanesOf(sum), w.sums, place);
+    value = vector::LoadOp::create(w.b, body.lanesOf(w.element), w.sums, place);
   else
     value = memref::LoadOp::create(w.b, w.sums, ValueRange{place});
-  return sum == element ? value : arith::TruncFOp::create(w.b, wide(element), value).getResult();
+  return roundHeld(w.b, w.b.getLoc(), value, product.getType().getElementType());
 }
 
 /// All results are computed before any is stored: one may take the place of an input.

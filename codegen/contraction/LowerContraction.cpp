@@ -16,7 +16,7 @@
 // multiplied, the rows of the next one and a share of the next panel are fetched towards the caches.
 #include "codegen/contraction/LowerContraction.h"
 
-#include "codegen/contraction/Pairs.h"
+#include "codegen/contraction/pairs/Pairs.h"
 
 using namespace mlir;
 using namespace nap;

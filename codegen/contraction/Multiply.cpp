@@ -85,7 +85,7 @@ SmallVector<Value> TileLoop::loadColumns(Value k) {
   for (int64_t j = 0; j < s.tileColumns; j += kLineBytes / s.elementBytes)
     w.prefetch(w.rhs, w.add(ahead, j), /*toFirstLevel=*/true);
   for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
-    columns.push_back(vector::LoadOp::create(w.b, w.vectorType, w.rhs, w.add(from, j)));
+    columns.push_back(w.load(w.vectorType, w.rhs, w.add(from, j)));
     vector::StoreOp::create(w.b, columns.back(), w.packedColumns, w.add(packed, j));
   }
   return columns;

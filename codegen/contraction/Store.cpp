@@ -12,9 +12,10 @@ void nap::keepSums(ContractionWriter &w, const ContractionTile &tile, ArrayRef<V
     vector::StoreOp::create(w.b, sum, w.sums, w.add(tile.sums, i * w.schedule.lanes));
 }
 
-/// In vectors, masked at the last column, or one by one where columns do not lie side by side.
-void nap::storeWaitingRows(ContractionWriter &w, const ContractionBlock &block,
-                           const ContractionTile &tile) {
+/// Stores a tile's rows of sums from where they wait, those that the result has: in vectors, masked
+/// at the last column, or one by one where columns do not lie side by side.
+static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block,
+                             const ContractionTile &tile) {
   const ContractionSchedule &s = w.schedule;
   const ContractionForm &form = w.form;
   Value result = w.kernel.result(0);

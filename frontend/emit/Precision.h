@@ -27,7 +27,8 @@ struct Precision {
   bool isNarrow() const { return storage != state; }
   /// The policy called `name`, of one element type if there is no other; nothing if there is none.
   static std::optional<Precision> named(std::string_view name, mlir::Builder types);
-  /// What a tensor of this role is declared as, if its type says `dtype` (f32 where it says nothing).
+  /// What a tensor of this role is declared as, if its type says `dtype`; f32
+  /// where it says nothing.
   mlir::Type declared(nap::Role role, DType dtype, const Emitter &emitter) const;
 };
 
@@ -35,13 +36,13 @@ struct Precision {
 mlir::Value widened(Emitter &emitter, mlir::Value x);
 /// The same for every tensor in a value.
 Value widened(Emitter &emitter, const Value &value);
-/// Floats of a value that are wider than `element` rounded to it, but for those without axes; a null
-/// `element` rounds nothing.
+/// Floats of a value that are wider than `element` rounded to it, but for those without axes; a
+/// null `element` rounds nothing.
 Value rounded(Emitter &emitter, const Value &value, mlir::Type element);
 /// The element type of a tensor of floats narrower than f32; null for any other value.
 mlir::Type narrowElement(const Value &value);
 /// A float without axes, and a number that a narrower type lacks, do not widen narrower floats in
-/// arithmetic: their type, to which the result is rounded; null where the values are not such a pair.
+/// arithmetic: their type, to which the result is rounded; null where values are not such a pair.
 mlir::Type roundedMeeting(const Value &a, const Value &b);
 /// Casts the operands of a product to the type in which the policy multiplies, or, if one of them
 /// is pinned, to `met`, in which they meet. Returns the element type of the result.

@@ -134,7 +134,8 @@ void Evaluator::execDeclare(const ast::DeclareStmt &statement) {
     return;
   std::string full = frame->instance.empty() ? *path : frame->instance + "." + *path;
   nap::Role role = statement.isBuffer ? nap::Role::buffer : nap::Role::parameter;
-  mlir::RankedTensorType type = emitter.typeOf(sizesOf(*axes), emitter.precision.declared(role, *dtype, emitter));
+  mlir::RankedTensorType type =
+      emitter.typeOf(sizesOf(*axes), emitter.precision.declared(role, *dtype, emitter));
   if (!statement.isBuffer && type.getElementType().isInteger()) {
     report<Error::ParameterElementType>(at, full, statement.type.dtype->text);
     return;

@@ -32,7 +32,7 @@ struct ContractionSchedule {
   bool keepSums = false;
 
   /// True where bf16 is packed as it is, in pairs of terms: the unit is dot or amx. Terms of a block, and
-  /// rows and columns, then fill groups (codegen/contraction/Pairs.h).
+  /// rows and columns, then fill groups (codegen/contraction/pairs/Pairs.h).
   bool pairs() const { return unit != ContractionUnit::fma; }
   /// Bytes of a packed element.
   int64_t packedBytes() const { return pairs() ? 2 : elementBytes; }

@@ -38,8 +38,8 @@ Failure requestTileRegisters() {
 #else
   errno = ENOSYS;
 #endif
-  return Error{fmt::format("the program's kernels use AMX tile registers and the system does not give "
-                           "them ({}); {}", std::strerror(errno), remedy),
+  return Error{fmt::format("the program's kernels use AMX tile registers and the system does not "
+                           "give them ({}); {}", std::strerror(errno), remedy),
                ExitStatus::machineFailure};
 }
 

@@ -144,3 +144,25 @@ nap.kernel_def contraction @heads {
   %y = nap.einsum "bshd,bthd->bhst" %q, %k : (tensor<2x19x3x16xbf16>, tensor<2x19x3x16xbf16>) -> tensor<2x3x19x19xf32>
   nap.yield %y : tensor<2x3x19x19xf32>
 }
+
+// What follows from the sums: a bias and a residual, in f32.
+// EXACT: bias_residual: {{.*}}equal
+// NEAR: bias_residual: near
+nap.kernel_def contraction @bias_residual {
+^bb0(%x: tensor<37x300xbf16>, %w: tensor<300x101xbf16>, %b: tensor<101xf32>, %r: tensor<37x101xf32>):
+  %0 = nap.einsum "mk,kn->mn" %x, %w : (tensor<37x300xbf16>, tensor<300x101xbf16>) -> tensor<37x101xf32>
+  %1 = nap.broadcast %b [1] : tensor<101xf32> -> tensor<37x101xf32>
+  %2 = nap.add %0, %1 : tensor<37x101xf32>
+  %3 = nap.add %2, %r : tensor<37x101xf32>
+  nap.yield %3 : tensor<37x101xf32>
+}
+
+// Sums are rounded to bf16 before what follows from them, as in memory; more terms than one block.
+// EXACT: many_terms_doubled: {{.*}}equal
+// NEAR: many_terms_doubled: near
+nap.kernel_def contraction @many_terms_doubled {
+^bb0(%x: tensor<20x1601xbf16>, %w: tensor<70x1601xbf16>):
+  %0 = nap.einsum "mk,nk->mn" %x, %w : (tensor<20x1601xbf16>, tensor<70x1601xbf16>) -> tensor<20x70xbf16>
+  %1 = nap.add %0, %0 : tensor<20x70xbf16>
+  nap.yield %1, %0 : tensor<20x70xbf16>, tensor<20x70xbf16>
+}

@@ -1,5 +1,5 @@
 // Packing both sides for units that take terms in pairs.
-#include "codegen/contraction/Pairs.h"
+#include "codegen/contraction/pairs/Pairs.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

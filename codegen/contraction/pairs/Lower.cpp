@@ -2,14 +2,14 @@
 //
 //   for task in first..last:                     task -> batch entry, block of rows, block of columns
 //     for k0 in 0..K step contractedBlock:
-//       pack rhs[k0.., n0..] and lhs[m0.., k0..] (codegen/contraction/Pairs.h)
+//       pack rhs[k0.., n0..] and lhs[m0.., k0..] (codegen/contraction/pairs/Pairs.h)
 //       for panel, for tile of rows:
 //         registers = k0 = 0 ? 0 : sums          scratch [panel][tile][tileRows][tileColumns], f32
 //         registers += lhs tile x rhs panel      dot products of pairs, or tiles of AMX
 //         sums = registers
 //         k0 last: result[m.., n..] = sums
 #include "codegen/contraction/LowerContraction.h"
-#include "codegen/contraction/Pairs.h"
+#include "codegen/contraction/pairs/Pairs.h"
 
 using namespace mlir;
 using namespace nap;
@@ -24,8 +24,8 @@ static void multiplyPairTile(ContractionWriter &w, const ContractionBlock &block
   else
     multiplyByDots(w, terms, tile.firstRow, firstColumn, tile.sums);
   if (!s.keepSums)
-    return storeWaitingRows(w, block, tile);
-  w.branch(terms.isLast, [&] { storeWaitingRows(w, block, tile); }, [] {});
+    return storeWaitingTile(w, block, tile);
+  w.branch(terms.isLast, [&] { storeWaitingTile(w, block, tile); }, [] {});
 }
 
 void nap::lowerPairContraction(KernelFunction kernel, const ContractionForm &form,

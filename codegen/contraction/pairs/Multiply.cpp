@@ -1,5 +1,5 @@
 // Register tiles of bf16: dot products of pairs (AVX512_BF16) and tiles (AMX).
-#include "codegen/contraction/Pairs.h"
+#include "codegen/contraction/pairs/Pairs.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
