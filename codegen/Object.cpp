@@ -1,7 +1,7 @@
 // LLVM: conversions, optimisation, object files, linking.
 #include "codegen/Object.h"
 
-#include "codegen/MaskedHalves.h"
+#include "codegen/Halves.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"

@@ -143,9 +143,9 @@ static InitialSource readSource(JsonReader &reader, const Json &object) {
 static TensorInfo readTensor(JsonReader &reader, const Json &object) {
   TensorInfo tensor;
   reader.read(object, "name", tensor.name);
-  readName(reader, object, "role", tensor.role, 9);
+  readName(reader, object, "role", tensor.role, 10);
   readName(reader, object, "dtype", tensor.dtype, 10);
-  readName(reader, object, "class", tensor.memoryClass, 9);
+  readName(reader, object, "class", tensor.memoryClass, 10);
   reader.read(object, "shape", tensor.shape);
   reader.read(object, "offset", tensor.offset);
   reader.read(object, "bytes", tensor.bytes);

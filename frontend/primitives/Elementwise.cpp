@@ -104,10 +104,11 @@ static Value evaluateCast(Evaluator &evaluator, PrimitiveCall &call) {
   if (!isPin || !evaluator.emitter.precision.isNarrow())
     return Tensor{evaluator.emitter.cast(x, element), tensor->axes};
   // A value of its own, even where no element changes: others may read x too.
-  auto pin = evaluator.emitter.create<nap::CastOp>(
-      llvm::cast<mlir::RankedTensorType>(x.getType()).clone(element), x);
-  evaluator.emitter.pins.insert(pin.getResult());
-  return Tensor{pin.getResult(), tensor->axes};
+  if (!x.getDefiningOp<nap::CastOp>() || !x.use_empty())
+    x = evaluator.emitter.create<nap::CastOp>(
+        llvm::cast<mlir::RankedTensorType>(x.getType()).clone(element), x);
+  evaluator.emitter.pins.insert(x);
+  return Tensor{x, tensor->axes};
 }
 
 void addElementwisePrimitives(std::vector<Primitive> &table) {

@@ -1,0 +1,85 @@
+// bf16 in memory, in LLVM IR.
+#include "codegen/Halves.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+static bool holdsHalves(Type *type) { return type->getScalarType()->isBFloatTy(); }
+
+/// The type with i16 in place of bf16.
+static Type *asIntegers(Type *type) {
+  Type *integer = Type::getInt16Ty(type->getContext());
+  auto *vector = dyn_cast<VectorType>(type);
+  return vector ? vector->getWithNewType(integer) : integer;
+}
+
+/// The same masked call on vectors of i16.
+static void moveMasked(IntrinsicInst *call) {
+  IRBuilder<> builder(call);
+  SmallVector<Value *> arguments;
+  for (Value *argument : call->args()) {
+    bool halves = holdsHalves(argument->getType());
+    arguments.push_back(halves ? builder.CreateBitCast(argument, asIntegers(argument->getType()))
+                               : argument);
+  }
+  // Overloaded types: the vector, then the pointer or the vector of pointers.
+  bool stores = call->getIntrinsicID() == Intrinsic::masked_store;
+  Type *vector = stores ? arguments[0]->getType() : asIntegers(call->getType());
+  CallInst *moved = builder.CreateIntrinsic(call->getIntrinsicID(),
+                                            {vector, arguments[stores ? 1 : 0]->getType()}, arguments);
+  moved->setAttributes(call->getAttributes());
+  if (!stores)
+    call->replaceAllUsesWith(builder.CreateBitCast(moved, call->getType()));
+  call->eraseFromParent();
+}
+
+static void moveLoad(LoadInst *load) {
+  IRBuilder<> builder(load);
+  LoadInst *moved = builder.CreateAlignedLoad(asIntegers(load->getType()), load->getPointerOperand(),
+                                              load->getAlign());
+  load->replaceAllUsesWith(builder.CreateBitCast(moved, load->getType()));
+  load->eraseFromParent();
+}
+
+static void moveStore(StoreInst *store) {
+  IRBuilder<> builder(store);
+  Value *value = store->getValueOperand();
+  builder.CreateAlignedStore(builder.CreateBitCast(value, asIntegers(value->getType())),
+                             store->getPointerOperand(), store->getAlign());
+  store->eraseFromParent();
+}
+
+/// Whether the call is a masked load, gather or store of bf16.
+static bool movesHalvesMasked(IntrinsicInst *call) {
+  switch (call->getIntrinsicID()) {
+  case Intrinsic::masked_load:
+  case Intrinsic::masked_gather:
+    return holdsHalves(call->getType());
+  case Intrinsic::masked_store:
+    return holdsHalves(call->getArgOperand(0)->getType());
+  default:
+    return false;
+  }
+}
+
+void nap::moveHalvesAsIntegers(Module &module) {
+  SmallVector<Instruction *> found;
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        found.push_back(&instruction);
+  for (Instruction *instruction : found) {
+    auto *call = dyn_cast<IntrinsicInst>(instruction);
+    auto *load = dyn_cast<LoadInst>(instruction);
+    auto *store = dyn_cast<StoreInst>(instruction);
+    if (call && movesHalvesMasked(call))
+      moveMasked(call);
+    else if (load && holdsHalves(load->getType()))
+      moveLoad(load);
+    else if (store && holdsHalves(store->getValueOperand()->getType()))
+      moveStore(store);
+  }
+}
