@@ -245,7 +245,8 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   return std::nullopt;
 }
 
-/// The element type that products of a policy multiply, "mixed(bf16)": the peak that they run against.
+/// The element type that products of a policy multiply, "mixed(bf16)": the peak that they run
+/// against.
 static DType factorType(std::string_view policy) {
   if (policy.ends_with("(bf16)"))
     return DType::bf16;
