@@ -34,10 +34,8 @@ for name in sys.argv[3:]:
     wide = weights(folder / "wide", flags, data, "f32", 1)
     narrow = weights(folder / "narrow", flags, data, "mixed(bf16)", 1)
     differ = 0
-    for tensor, (_, _, before) in start.items():
-        if tensor == "__metadata__":
-            continue
-        gradient = [a - b for a, b in zip(before, wide[tensor][2])]
+    for tensor in sorted(start.keys() - {"__metadata__"}):
+        gradient = [a - b for a, b in zip(start[tensor][2], wide[tensor][2])]
         errors = [abs(a - b) for a, b in zip(wide[tensor][2], narrow[tensor][2])]
         scale = max(map(abs, gradient))
         if scale == 0:
