@@ -12,6 +12,7 @@
 //                    %first: index, %last: index) { scf.for ... vector.load ... arith.addf ... }
 #include "codegen/LowerKernels.h"
 #include "codegen/Passes.h"
+#include "codegen/attention/LowerAttention.h"
 #include "codegen/contraction/LowerContraction.h"
 #include "codegen/math/Expand.h"
 #include "codegen/skeletons/Skeletons.h"
@@ -61,6 +62,22 @@ static bool lowerAsContraction(KernelFunction kernel) {
   return form.has_value();
 }
 
+/// Attention and its adjoint. Fails where the op's operands or results are not at constant strides.
+static LogicalResult lowerAsAttention(KernelFunction kernel, Operation *op) {
+  auto schedule = kernel.def->getAttrOfType<DictionaryAttr>("nap.schedule");
+  bool isPlaced =
+      llvm::all_of(op->getOperands(), [](Value x) { return readPlace(x).has_value(); }) &&
+      llvm::all_of(op->getResults(), [](Value x) { return writtenPlace(x).has_value(); });
+  if (!schedule || !schedule.contains("query_block") || !isPlaced)
+    return op->emitError() << "found " << (isPlaced ? "no schedule" : "tensors without constant strides")
+                           << ", wanted what nap-fuse and nap-choose-schedules make of attention";
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    lowerAttention(kernel.func, forward, AttentionSchedule::fromAttr(schedule));
+  else
+    lowerAttentionBackward(kernel.func, cast<AttentionBackwardOp>(op), AttentionSchedule::fromAttr(schedule));
+  return success();
+}
+
 /// Writes the code, by the skeleton of the kernel's class and op.
 static LogicalResult fillFunction(KernelFunction kernel) {
   if (kernel.def.getKernelClass() == KernelClass::contraction && lowerAsContraction(kernel))
@@ -72,6 +89,8 @@ static LogicalResult fillFunction(KernelFunction kernel) {
       return lowerCumsum(kernel, cumsum);
     if (auto topK = dyn_cast<TopKOp>(op))
       return lowerTopK(kernel, topK);
+    if (isa<AttentionOp, AttentionBackwardOp>(op))
+      return lowerAsAttention(kernel, &op);
   }
   return lowerPointwise(kernel);
 }

@@ -31,7 +31,7 @@ def NapNumberTensor : StaticShapeTensorOf<[F64, F32, F16, BF16, F8E4M3FN, F8E5M2
 def NapIntTensor : StaticShapeTensorOf<[I32, I64]>;
 def NapBoolTensor : StaticShapeTensorOf<[I1]>;
 /// The random key: [seed low, seed high, step, micro-batch].
-def NapRandomKey : TypeConstraint<CPred<[{
+def NapRandomKey : Type<CPred<[{
   ::llvm::isa<::mlir::RankedTensorType>($_self) &&
   ::llvm::cast<::mlir::RankedTensorType>($_self).getShape() == ::llvm::ArrayRef<int64_t>{4} &&
   ::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isInteger(32)}]>,
@@ -64,7 +64,8 @@ def RoleAttr : EnumAttr<NapDialect, Role, "role">;
 
 def KernelClass : I32EnumAttr<"KernelClass", "the skeleton that executes a kernel", [
   I32EnumAttrCase<"pointwise", 0>, I32EnumAttrCase<"reduction", 1>,
-  I32EnumAttrCase<"contraction", 2>, I32EnumAttrCase<"scatter", 3>, I32EnumAttrCase<"row", 4>]> {
+  I32EnumAttrCase<"contraction", 2>, I32EnumAttrCase<"scatter", 3>, I32EnumAttrCase<"row", 4>,
+  I32EnumAttrCase<"attention", 5>]> {
   let cppNamespace = "::nap";
   let genSpecializedAttr = 0;
 }

@@ -43,11 +43,9 @@ static SmallVector<Run> joinAxes(ArrayRef<int64_t> shape, ArrayRef<int64_t> stri
   return runs;
 }
 
-/// Strides of the same elements in row-major order under `to`; nothing where an axis of `to` would
-/// need two strides.
-static std::optional<SmallVector<int64_t>> reshapeStrides(ArrayRef<int64_t> from,
-                                                          ArrayRef<int64_t> strides,
-                                                          ArrayRef<int64_t> to) {
+std::optional<SmallVector<int64_t>> nap::reshapeStrides(ArrayRef<int64_t> from,
+                                                        ArrayRef<int64_t> strides,
+                                                        ArrayRef<int64_t> to) {
   SmallVector<int64_t> result(to.size(), 0);
   if (llvm::is_contained(from, 0))
     return rowMajorStrides(to);

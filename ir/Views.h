@@ -26,6 +26,12 @@ bool isView(mlir::Operation *op);
 /// The strides of a contiguous row-major tensor of `shape`.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
+/// Strides of the elements of a tensor of sizes `from` and these strides, in row-major order, under the
+/// sizes `to`; nothing where an axis of `to` would need two strides.
+std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t> from,
+                                                         llvm::ArrayRef<int64_t> strides,
+                                                         llvm::ArrayRef<int64_t> to);
+
 /// Follows views up from `value` to their root; nothing where a reshape joins axes whose elements
 /// do not follow each other at one stride.
 std::optional<StridedView> stridedView(mlir::Value value);

@@ -12,6 +12,13 @@ def SimplifyPass : Pass<"nap-simplify", "::mlir::ModuleOp"> {
   }];
 }
 
+def RecognizePass : Pass<"nap-recognize", "::mlir::ModuleOp"> {
+  let summary = "finds compositions that have an op of their own, such as attention, and replaces them";
+  let description = [{ To rounding: the op's sums have another order. }];
+  let options = [Option<"remarks", "remarks", "bool", "false",
+                        "say of each near miss why it was left as it is">];
+}
+
 def AutodiffPass : Pass<"nap-autodiff", "::mlir::ModuleOp"> {
   let summary = "makes @micro_step from @forward: the gradient of the loss for every trained parameter";
   let description = [{ Each op's adjoint is its exact derivative; a value's cotangents are added, latest use first. }];

@@ -15,6 +15,10 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   };
   // The graph as written, each einsum in pairs, so that gradients are those of pairs.
   add(createSimplifyPass());
+  // What has an op of its own, so that its gradient is one too.
+  RecognizePassOptions recognize;
+  recognize.remarks = options.remarks;
+  add(createRecognizePass(recognize));
   // Gradients, then the functions that the runtime calls.
   add(createAutodiffPass());
   add(createAnnotateCostPass({.moduleOnly = true}));

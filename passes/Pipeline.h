@@ -13,6 +13,8 @@ struct PipelineOptions {
   /// Passes to leave out, by argument ("nap-simplify"). Leaving out one that later passes need
   /// makes the pipeline fail. Without "nap-fuse" each op is its own kernel.
   llvm::SmallVector<std::string> disabled;
+  /// Say of what is nearly attention why it was left as it is.
+  bool remarks = false;
   /// Cut small kernels into this many tasks too, so that tests of several workers have work for each.
   int64_t minTasks = 1;
 };

@@ -71,6 +71,8 @@ static bool isMainOp(KernelClass kind, Operation *op) {
     return isa<ScatterAddOp, PutAlongOp, FoldOp>(op);
   case KernelClass::row:
     return isa<ArgmaxOp, TopKOp, CumsumOp>(op);
+  case KernelClass::attention:
+    return isa<AttentionOp, AttentionBackwardOp>(op);
   }
   return false;
 }

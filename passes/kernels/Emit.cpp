@@ -21,6 +21,8 @@ nap::KernelClass nap::classOf(ArrayRef<Operation *> ops) {
       return KernelClass::scatter;
     if (isa<ArgmaxOp, TopKOp, CumsumOp>(op))
       return KernelClass::row;
+    if (isa<AttentionOp, AttentionBackwardOp>(op))
+      return KernelClass::attention;
   }
   return KernelClass::pointwise;
 }

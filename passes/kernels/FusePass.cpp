@@ -13,6 +13,7 @@
 // result of a kernel, another one for each declaration that it updates.
 #include "passes/MemoryModel.h"
 #include "passes/Passes.h"
+#include "passes/kernels/Attention.h"
 #include "passes/kernels/Epilogues.h"
 #include "passes/kernels/Fuse.h"
 
@@ -145,7 +146,10 @@ struct FusePass : nap::impl::FusePassBase<FusePass> {
       if (!singleOps)
         for (auto permute : llvm::make_early_inc_range(block.getOps<PermuteOp>()))
           permuteInEinsum(permute);
+      DenseSet<Value> attended;
+      formAttentionKernels(block, attended);
       DenseSet<Value> stored = inexpressibleViews(block);
+      stored.insert(attended.begin(), attended.end());
       settleReturnedValues(func, stored);
       SmallVector<KernelGroup> groups =
           singleOps ? groupSingleOps(block, stored) : groupFused(block, stored);

@@ -11,6 +11,7 @@
 // (scatter_add, top_k) or lines (cumsum).
 #include "passes/Passes.h"
 
+#include "ir/attention/Attention.h"
 #include "ir/contraction/Epilogue.h"
 #include "passes/schedule/Contractions.h"
 
@@ -119,6 +120,14 @@ static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes, Contract
       .toAttr(einsum.getContext());
 }
 
+/// The schedule of the attention skeleton.
+static DictionaryAttr attentionOf(Block &region, int64_t vectorBytes) {
+  for (Operation &op : region)
+    if (isa<AttentionOp, AttentionBackwardOp>(op))
+      return AttentionSchedule::choose(&op, vectorBytes).toAttr(op.getContext());
+  return {};
+}
+
 namespace {
 
 struct ChooseSchedules : nap::impl::ChooseSchedulesPassBase<ChooseSchedules> {
@@ -148,6 +157,8 @@ struct ChooseSchedules : nap::impl::ChooseSchedulesPassBase<ChooseSchedules> {
       auto kernelClass = op->getAttrOfType<KernelClassAttr>("kernel_class").getValue();
       if (kernelClass == KernelClass::contraction)
         schedule = contractionOf(region, vectorBytes, bf16Unit);
+      if (kernelClass == KernelClass::attention)
+        schedule = attentionOf(region, vectorBytes);
       if (!schedule)
         schedule = chunksOf(region, minTasks);
       op->setAttr("nap.schedule", schedule);

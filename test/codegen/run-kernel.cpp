@@ -127,7 +127,12 @@ static bool isNear(const std::string &name, const Tensor &wanted, const Memory &
   for (int64_t i = 0; i < wanted.size(); ++i)
     largest = std::max(largest, std::abs(wanted.at(i).real));
   for (int64_t i = 0; i < wanted.size(); ++i) {
-    double real = wanted.at(i).real, difference = std::abs(floatAt(element, found, i) - real);
+    double real = wanted.at(i).real, own = 0;
+    if (element.isF64())
+      std::memcpy(&own, found.data + i * 8, 8);
+    else
+      own = floatAt(element, found, i);
+    double difference = std::abs(own - real);
     // A sum that lies between two bf16 may go to either.
     if (element.isBF16())
       difference = std::max(0.0, difference - 0x1p-7 * std::abs(real));
@@ -325,7 +330,9 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
       return false;
     }
   }
-  if (ulps == 0)
+  if (near > 0)
+    fmt::print("{}: {} tasks, within {:.1e}\n", name, tasks, near.getValue());
+  else if (ulps == 0)
     fmt::print("{}: {} tasks, equal\n", name, tasks);
   else
     fmt::print("{}: {} tasks, {} ulp\n", name, tasks, worst);

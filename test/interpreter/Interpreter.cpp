@@ -98,6 +98,8 @@ static Results executeOp(Machine &machine, Operation &op, ArrayRef<Tensor> opera
     return one(executeEinsum(machine, einsum, operands));
   if (isa<nap::RandomUniformOp, nap::RandomNormalOp>(op))
     return one(executeRandom(machine, &op, operands[0]));
+  if (isa<nap::AttentionOp, nap::AttentionBackwardOp>(op))
+    return executeAttention(machine, &op, operands);
   if (auto average = dyn_cast<nap::AverageOp>(op)) {
     Arithmetic math(machine, average.getType().getElementType());
     Number total = machine.read(operands[0], 0), count = machine.read(operands[1], 0);

@@ -29,10 +29,12 @@ def drawDistinct(*shape, low=-2.0, high=2.0):
 class Group:
     """What one model needs and what it must answer."""
 
-    def __init__(self, path, steps=1):
-        """`path` is that of the model, GROUP.nap; GROUP.safetensors is written beside it."""
+    def __init__(self, path, steps=1, flags=""):
+        """`path` is that of the model, GROUP.nap; GROUP.safetensors is written beside it. `flags` are more
+        flags for `napkin train`."""
         torch.manual_seed(sum(path.stem.encode()))
-        self.path, self.steps, self.init, self.data, self.values = path, steps, {}, {}, {}
+        self.path, self.init, self.data, self.values = path, {}, {}, {}
+        self.flags = f"--data-order=sequential --steps={steps} {flags}".strip()
 
     def param(self, name, *shape, draw=draw, **limits):
         self.init[name] = draw(*shape, **limits).requires_grad_()
@@ -69,4 +71,4 @@ class Group:
         safetensors.write(self.path.with_suffix(".safetensors"), found, {
             "format": "napkin reference vectors, version 1",
             "made_by": f"make.py, PyTorch {torch.__version__}",
-            "flags": f"--data-order=sequential --steps={self.steps}"})
+            "flags": self.flags})

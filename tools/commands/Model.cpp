@@ -59,7 +59,8 @@ std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> argume
 }
 
 static constexpr FlagSpec kModelFlags[] = {
-    {"disable-pass", "NAME", "leave out nap-simplify, nap-split-reductions or nap-fuse; may repeat"},
+    {"disable-pass", "NAME", "leave out nap-simplify, nap-recognize, nap-split-reductions or nap-fuse; may repeat"},
+    {"remarks", "", "say why what comes near attention was left as it is written"},
     {"min-tasks", "N", "cut small kernels into N tasks too; for tests of several workers"},
 };
 
@@ -79,12 +80,13 @@ Model::Model() {
 }
 
 void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+  bool remark = diagnostic.getSeverity() == DiagnosticSeverity::Remark;
+  if (remark && !pipeline.remarks)
     return;
   std::string place = describeLocation(diagnostic.getLocation());
   bool warning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
   std::string text = fmt::format("{}: {}: {}\n", place.empty() ? "napkin" : place,
-                                 warning ? "warning" : "error", diagnostic.str());
+                                 remark ? "remark" : warning ? "warning" : "error", diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     // What MLIR adds about the op at hand is text of the IR, of which a line tells enough.
     std::string said = note.str();
@@ -173,7 +175,8 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
     if (flags.has(absent))
       return fail(fmt::format("--{}: Napkin keeps every activation and plans no budget yet; leave it out", absent.str()),
                   ExitStatus::wrongUsage);
-  static constexpr StringRef optional[] = {"nap-simplify", "nap-split-reductions", "nap-fuse"};
+  static constexpr StringRef optional[] = {"nap-simplify", "nap-recognize", "nap-split-reductions",
+                                           "nap-fuse"};
   for (const auto &[flag, value] : flags.flags) {
     if (flag != "disable-pass")
       continue;
@@ -183,6 +186,7 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
                   ExitStatus::wrongUsage);
     pipeline.disabled.push_back(value);
   }
+  pipeline.remarks = flags.has("remarks");
   if (const std::string *value = flags.find("min-tasks")) {
     auto tasks = rt::parseWhole(*value, 1, 1024);
     if (!tasks)

@@ -21,6 +21,9 @@ Tensor executeEinsum(Machine &machine, EinsumOp op, llvm::ArrayRef<Tensor> opera
 /// Gathers, scatters, joins and rows.
 Results executeIndex(Machine &machine, mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
 
+/// Attention and its adjoint.
+Results executeAttention(Machine &machine, mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
+
 /// The four words of Philox4x32-10 for a counter and a key; counts its integer operations.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key,
                                Counters &counters);

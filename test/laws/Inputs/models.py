@@ -36,6 +36,8 @@ MODELS = {
                    {"tokens": ("<u2", None, 67)}),
     "gpt2": Model("gpt2.nap", dict(layers=2, heads=2, d=42, context=19, seq=17, batch=3, vocab=67, p=0.1), (1, 3),
                   {"tokens": ("<u2", None, 67)}),
+    "llama": Model("llama.nap", dict(layers=2, heads=6, kv_heads=2, d=36, hidden=21, seq=17, batch=3, vocab=67), (1,),
+                   {"tokens": ("<u2", None, 67)}),
     "optimizers": Model("optimizers.nap", dict(features=9, hidden=35, classes=5, batch=7), (1, 3),
                         {"x": ("<f4", [9], None), "labels": ("<i4", [], 5), "importance": ("<f4", [], None)}),
 }

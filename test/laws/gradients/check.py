@@ -3,8 +3,8 @@
     check.py FILE.mlir | FILE.nap
 
 A model file is compiled to its graph in f64 first. A file's modules, parted by `// -----`, each
-start with a line `// NAME` and have @forward in f64. Two programs are checked for each: autodiff alone, and with nap-simplify before and after it; the
-second's loss must also be the first's, to 1e-12. Prints a line for each that is wrong and a total.
+start with a line `// NAME` and have @forward in f64. Three programs are checked for each: autodiff alone, with nap-simplify before and after it, and
+with nap-recognize too; the others' losses must also be the first's, to 1e-12. Prints a line for each that is wrong and a total.
 """
 import pathlib
 import subprocess
@@ -15,6 +15,7 @@ SPLIT = "\n// -----\n"
 PIPELINES = {
     "autodiff": ["--nap-autodiff=keep-forward"],
     "simplified": ["--nap-simplify", "--nap-autodiff=keep-forward", "--nap-simplify"],
+    "recognized": ["--nap-simplify", "--nap-recognize", "--nap-autodiff=keep-forward", "--nap-simplify"],
 }
 
 
@@ -38,7 +39,12 @@ def compiled(modules, passes):
 def faults(texts, folder):
     """Sentences about what is wrong with one module, given by pipeline."""
     losses = {}
+    seen = {}
     for name, text in texts.items():
+        if text in seen:
+            losses[name] = losses[seen[text]]
+            continue
+        seen[text] = name
         file = folder / f"{name}.mlir"
         file.write_text(text)
         checked = run("nap-interpret", str(file), "--check-gradient")
@@ -46,9 +52,10 @@ def faults(texts, folder):
             wrong = [line for line in checked.stdout.splitlines() if "WRONG" in line]
             yield f"{name}: {'; '.join(wrong) or checked.stderr.strip()}"
         losses[name] = loss_of(file)
-    before, after = losses.values()
-    if abs(before - after) > 1e-12 * max(abs(before), 1):
-        yield f"the loss is {after} simplified, was {before}"
+    before = losses["autodiff"]
+    for name, after in losses.items():
+        if abs(before - after) > 1e-12 * max(abs(before), 1):
+            yield f"the loss is {after} {name}, was {before}"
 
 
 def title(module):

@@ -1,0 +1,142 @@
+// What both attention skeletons are written with.
+#pragma once
+
+#include "ir/attention/Attention.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace nap {
+
+/// Writes the loops of one attention kernel. Everything in scratch is in the type of sums; vectors
+/// run along queries, so a running maximum or sum is a chain a query whatever the width of vectors.
+class AttentionEmitter {
+public:
+  /// Code goes before the function's return.
+  template <typename OpTy>
+  AttentionEmitter(mlir::func::FuncOp func, OpTy op, const AttentionSchedule &schedule)
+      : b(func.getLoc(), func.getContext()), func(func), op(op), shape(attentionShape(op)),
+        s(schedule), sums(accumulatorType(mlir::getElementTypeOrSelf(op.getQ().getType()))),
+        lanesType(mlir::VectorType::get({schedule.lanes}, sums)) {
+    if (op.getSite())
+      site = static_cast<uint32_t>(*op.getSite());
+    for (int64_t size : op.getQ().getType().getShape().drop_back(3))
+      leadSizes.push_back(size);
+    begin();
+  }
+
+protected:
+  /// A tensor of the op in memory.
+  struct Tensor {
+    mlir::Value memory;
+    AttentionPlace place;
+  };
+  /// One side of a product in scratch: element (i, k) is at base + i * row + k * term.
+  struct Side {
+    mlir::Value memory, base;
+    int64_t row = 1, term = 1;
+  };
+
+  //===-- Numbers and loops ------------------------------------------------------------------===//
+  mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
+  mlir::Value add(mlir::Value x, mlir::Value y) { return mlir::arith::AddIOp::create(b, x, y); }
+  mlir::Value add(mlir::Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
+  mlir::Value sub(mlir::Value x, mlir::Value y) { return mlir::arith::SubIOp::create(b, x, y); }
+  mlir::Value mul(mlir::Value x, int64_t y);
+  mlir::Value minimum(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MinSIOp::create(b, x, y);
+  }
+  mlir::Value maximum(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MaxSIOp::create(b, x, y);
+  }
+  mlir::Value quotient(mlir::Value x, int64_t y) {
+    return y == 1 ? x : mlir::arith::DivUIOp::create(b, x, constant(y)).getResult();
+  }
+  mlir::Value remainder(mlir::Value x, int64_t y) {
+    return mlir::arith::RemUIOp::create(b, x, constant(y));
+  }
+  /// The number in every lane.
+  mlir::Value real(double value);
+  mlir::Value realScalar(double value);
+  mlir::Value splat(mlir::Value scalar);
+  /// A loop over [low, high) by `step`; the body gets the counter.
+  void loop(mlir::Value low, mlir::Value high, int64_t step,
+            llvm::function_ref<void(mlir::Value)> body);
+  void loop(int64_t high, int64_t step, llvm::function_ref<void(mlir::Value)> body) {
+    loop(constant(0), constant(high), step, body);
+  }
+  /// The same with values carried from turn to turn.
+  llvm::SmallVector<mlir::Value>
+  carry(int64_t high, int64_t step, mlir::ValueRange first,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  /// `yes` where the condition holds, else `no`.
+  void branch(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
+
+  //===-- Memory -----------------------------------------------------------------------------===//
+  /// The next `elements` of scratch.
+  mlir::Value section(int64_t elements);
+  Tensor input(mlir::Value operand);
+  /// A result; its memory is null where nobody stores it.
+  Tensor output(mlir::Value result);
+  /// Where the rows of a tensor begin for the lead axes' number and a head.
+  mlir::Value rowsOf(const Tensor &tensor, mlir::Value lead, mlir::Value head);
+  mlir::Value load(mlir::Value memory, mlir::Value place);
+  void store(mlir::Value value, mlir::Value memory, mlir::Value place);
+  /// Rows [first, first + count) of `width` elements, times `factor` if it is not 1, into scratch:
+  /// rows of `padded` elements, zeros beyond the width and in the rows up to `rows`.
+  void loadRows(const Tensor &tensor, mlir::Value base, mlir::Value first, mlir::Value count,
+                int64_t rows, int64_t width, int64_t padded, double factor, mlir::Value to);
+  /// Rows of scratch into rows [first, first + count) of a tensor.
+  void storeRows(mlir::Value from, int64_t padded, const Tensor &tensor, mlir::Value base,
+                 mlir::Value first, mlir::Value count, int64_t width);
+  /// [rows][columns] into [columns][rows]; both are multiples of the vector.
+  void transpose(mlir::Value from, int64_t rows, int64_t columns, mlir::Value to);
+  void fill(mlir::Value memory, int64_t elements, double value);
+
+  //===-- Work -------------------------------------------------------------------------------===//
+  /// sum[i, v] (+)= lhs[i, k] * rhs[k, v], k rising: fused multiply-adds in register tiles.
+  /// `rhs.row` is 1; `columns` elements side by side.
+  void multiply(Side lhs, Side rhs, Side sum, int64_t rows, int64_t columns, int64_t terms,
+                bool accumulate);
+  /// e^x to 2 units in the last place for x from -87 to 88; e^-87 below. A NaN stays.
+  mlir::Value exponential(mlir::Value x);
+  /// The first key, and the one after the last, of the block of queries from q0.
+  std::pair<mlir::Value, mlir::Value> keysOf(mlir::Value q0, mlir::Value count);
+  /// Whether a pair of these blocks is not computed in full: hidden, or beyond the last key; null:
+  /// no block ever is.
+  mlir::Value isEdge(mlir::Value q0, mlir::Value k0);
+  /// Which of the queries from q sees key k (both of type index): lanes of i1.
+  mlir::Value visible(mlir::Value q, mlir::Value k);
+  /// What dropout multiplies probabilities by, for keys k, ..., k + 3 of the queries from q.
+  std::array<mlir::Value, 4> keepFactors(mlir::Value head, mlir::Value q, mlir::Value k);
+  /// Reads the random key; at the start of the function.
+  void readSeeds(mlir::Value key);
+
+  mlir::ImplicitLocOpBuilder b;
+  mlir::func::FuncOp func;
+  mlir::Operation *op;
+  AttentionShape shape;
+  const AttentionSchedule &s;
+  mlir::Type sums;
+  mlir::VectorType lanesType;
+  llvm::SmallVector<int64_t> leadSizes;
+  mlir::Value first, last;
+
+private:
+  void begin();
+  void multiplyColumns(Side lhs, Side rhs, Side sum, int64_t rows, mlir::Value column,
+                       int64_t vectors, int64_t terms, bool accumulate);
+  mlir::Value widen(mlir::Value value);
+  mlir::Value narrow(mlir::Value value, mlir::Type element);
+  mlir::Value rowLanes(mlir::Value start);
+
+  unsigned inputs = 0, outputs = 0;
+  mlir::Value scratch;
+  int64_t used = 0;
+  uint32_t site = 0;
+  std::array<mlir::Value, 4> seeds;
+};
+
+} // namespace nap

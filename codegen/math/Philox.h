@@ -1,0 +1,39 @@
+// Philox4x32-10 (Salmon et al., SC 2011) on scalars or vectors.
+#pragma once
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+#include <array>
+
+namespace nap {
+
+/// The four words for one counter and key: i32, or vectors of i32 of one length.
+inline std::array<mlir::Value, 4> buildPhilox(mlir::OpBuilder &b, mlir::Location loc,
+                                              std::array<mlir::Value, 4> counter,
+                                              std::array<mlir::Value, 2> key) {
+  using namespace mlir;
+  Type type = counter[0].getType();
+  auto constant = [&](uint32_t value) -> Value {
+    TypedAttr number = b.getIntegerAttr(b.getI32Type(), APInt(32, value));
+    if (auto vector = llvm::dyn_cast<VectorType>(type))
+      number = DenseElementsAttr::get(vector, Attribute(number));
+    return arith::ConstantOp::create(b, loc, number);
+  };
+  auto mix = [&](Value x, Value y) -> Value { return arith::XOrIOp::create(b, loc, x, y); };
+  Value factor0 = constant(0xD2511F53), factor1 = constant(0xCD9E8D57);
+  Value step0 = constant(0x9E3779B9), step1 = constant(0xBB67AE85);
+  for (int round = 0; round < 10; ++round) {
+    if (round > 0) {
+      key[0] = arith::AddIOp::create(b, loc, key[0], step0);
+      key[1] = arith::AddIOp::create(b, loc, key[1], step1);
+    }
+    auto product0 = arith::MulUIExtendedOp::create(b, loc, counter[0], factor0);
+    auto product1 = arith::MulUIExtendedOp::create(b, loc, counter[2], factor1);
+    counter = {mix(mix(product1.getHigh(), counter[1]), key[0]), product1.getLow(),
+               mix(mix(product0.getHigh(), counter[3]), key[1]), product0.getLow()};
+  }
+  return counter;
+}
+
+} // namespace nap
