@@ -1,5 +1,6 @@
 // Memory, blocks and masks of the attention skeletons.
 #include "codegen/attention/Emitter.h"
+#include "codegen/body/Body.h"
 #include "codegen/math/Numbers.h"
 #include "codegen/math/Philox.h"
 
@@ -109,14 +110,17 @@ Value AttentionEmitter::widen(Value value) {
   Type type = value.getType();
   if (getElementTypeOrSelf(type) == sums)
     return value;
-  Type wide = isa<VectorType>(type) ? Type(lanesType) : sums;
-  return arith::ExtFOp::create(b, wide, value);
+  if (getElementTypeOrSelf(type).isBF16())
+    return fromMemory(b, b.getLoc(), value);
+  return arith::ExtFOp::create(b, isa<VectorType>(type) ? Type(lanesType) : sums, value);
 }
 
 /// `value` in the type of memory.
 Value AttentionEmitter::narrow(Value value, Type element) {
   if (element == sums)
     return value;
+  if (element.isBF16())
+    return toMemory(b, b.getLoc(), roundHeld(b, b.getLoc(), value, element), element);
   Type type =
       isa<VectorType>(value.getType()) ? Type(VectorType::get({s.lanes}, element)) : element;
   return arith::TruncFOp::create(b, type, value);

@@ -1,0 +1,17 @@
+// Of bf16, scores and sums are f32: what is stored is at most one rounding from what the interpreter does.
+// RUN: %unit/run-kernel %s --tolerance=8e-3 --range=-1.5:1.5 | FileCheck %s
+
+// CHECK: forward_narrow: {{.*}} within
+nap.kernel_def attention @forward_narrow {
+^bb0(%q: tensor<4x13x5xbf16>, %k: tensor<2x19x5xbf16>, %v: tensor<2x19x18xbf16>):
+  %out, %lse = nap.attention %q, %k, %v {scale = 0.5, to = 6} : (tensor<4x13x5xbf16>, tensor<2x19x5xbf16>, tensor<2x19x18xbf16>) -> (tensor<4x13x18xbf16>, tensor<4x13xf32>)
+  nap.yield %out, %lse : tensor<4x13x18xbf16>, tensor<4x13xf32>
+}
+
+// CHECK: backward_narrow: {{.*}} within
+nap.kernel_def attention @backward_narrow {
+^bb0(%q: tensor<4x13x5xbf16>, %k: tensor<2x19x5xbf16>, %v: tensor<2x19x18xbf16>, %out: tensor<4x13x18xbf16>, %lse: tensor<4x13xf32>, %dout: tensor<4x13x18xbf16>):
+  %dq, %dk, %dv = nap.attention_backward %q, %k, %v, %out, %lse, %dout {scale = 0.5, to = 6}
+    : (tensor<4x13x5xbf16>, tensor<2x19x5xbf16>, tensor<2x19x18xbf16>, tensor<4x13x18xbf16>, tensor<4x13xf32>, tensor<4x13x18xbf16>) -> (tensor<4x13x5xbf16>, tensor<2x19x5xbf16>, tensor<2x19x18xbf16>)
+  nap.yield %dq, %dk, %dv : tensor<4x13x5xbf16>, tensor<2x19x5xbf16>, tensor<2x19x18xbf16>
+}
