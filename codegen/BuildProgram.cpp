@@ -5,11 +5,8 @@
 #include "ir/Ops.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <set>
 
@@ -163,12 +160,11 @@ private:
   LogicalResult addKernels();
   LogicalResult addFunction(func::FuncOp func);
   FailureOr<int64_t> tensorOfArgument(func::FuncOp func, unsigned index);
-  void addDeaths(func::FuncOp func, rt::Function &function, const llvm::DenseMap<Value, int64_t> &tensors);
 
   ModuleOp module;
   SymbolTable symbols;
   rt::Program program;
-  llvm::StringMap<int64_t> declared, kernels;
+  llvm::StringMap<int64_t> declared, gradientOf, kernels;
 };
 
 void ProgramBuilder::copyModuleAttributes() {
@@ -192,12 +188,6 @@ void ProgramBuilder::copyModuleAttributes() {
       auto [name, value] = choice.getValue().split('=');
       program.fixedChoices.emplace_back(name.str(), value.str());
     }
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream);
-  auto digest = llvm::SHA256::hash(
-      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
-  program.graphHash = llvm::toHex(llvm::ArrayRef(digest).take_front(8), /*LowerCase=*/true);
 }
 
 LogicalResult ProgramBuilder::addDeclarations() {
@@ -225,6 +215,8 @@ LogicalResult ProgramBuilder::addDeclarations() {
     if (auto load = declare->getAttrOfType<DictionaryAttr>("nap.load"))
       tensor.load = sourceOf(load);
     declared[declare.getSymName()] = program.tensors.size();
+    if (tensor.role == rt::Role::gradient)
+      gradientOf.try_emplace(tensor.owner, program.tensors.size());
     program.tensors.push_back(std::move(tensor));
   }
   return success();
@@ -244,6 +236,8 @@ LogicalResult ProgramBuilder::addKernels() {
       program.tileRegisters |= unit.getValue() == "amx";
     program.scratchBytesPerWorker =
         std::max(program.scratchBytesPerWorker, info.scratchBytesPerWorker);
+    if (auto sites = kernel->getAttrOfType<IntegerAttr>("nap.sites"))
+      info.sites = sites.getInt();
     kernels[info.name] = program.kernels.size();
     program.kernels.push_back(std::move(info));
   }
@@ -259,55 +253,21 @@ FailureOr<int64_t> ProgramBuilder::tensorOfArgument(func::FuncOp func, unsigned 
     return found->second;
   // An accumulated gradient is declared; its argument names the parameter.
   if (auto parameter = func.getArgAttrOfType<FlatSymbolRefAttr>(index, kGradientOfAttr))
-    for (auto [i, tensor] : llvm::enumerate(program.tensors))
-      if (tensor.role == rt::Role::gradient && tensor.owner == parameter.getValue())
-        return static_cast<int64_t>(i);
+    if (auto gradient = gradientOf.find(parameter.getValue()); gradient != gradientOf.end())
+      return gradient->second;
   return func.emitOpError() << "argument " << index << " names no declaration";
 }
 
-/// A tensor's storage dies after its last reader, unless a living tensor shares it by then.
-void ProgramBuilder::addDeaths(func::FuncOp func, rt::Function &function,
-                        const llvm::DenseMap<Value, int64_t> &tensors) {
-  llvm::DenseMap<Value, size_t> lastUse;
-  size_t index = 0;
-  llvm::SmallVector<Value> temporaries;
-  for (auto launch : func.getOps<LaunchOp>()) {
-    for (Value input : launch.getInputs())
-      lastUse[input] = index;
-    for (Value output : launch.getOutputs()) {
-      lastUse[output] = index;
-      temporaries.push_back(output);
-    }
-    ++index;
-  }
-  for (Value value : func.front().getTerminator()->getOperands())
-    lastUse[value] = index;
-  llvm::DenseMap<Value, int64_t> births;
-  int64_t place = 0;
-  for (auto launch : func.getOps<LaunchOp>()) {
-    for (Value output : launch.getOutputs())
-      births[output] = place;
-    ++place;
-  }
-  for (Value value : temporaries) {
-    size_t last = lastUse[value];
-    if (last == index)
-      continue;
-    const rt::TensorInfo &dead = program.tensors[tensors.lookup(value)];
-    bool shared = false;
-    for (const auto &declaredTensor : program.tensors)
-      shared |= declaredTensor.role != rt::Role::temporary && declaredTensor.offset < dead.offset + dead.bytes &&
-                dead.offset < declaredTensor.offset + declaredTensor.bytes;
-    for (Value other : temporaries) {
-      if (shared)
-        break;
-      const rt::TensorInfo &tensor = program.tensors[tensors.lookup(other)];
-      bool livesOn = births.lookup(other) <= static_cast<int64_t>(last) && lastUse[other] > last;
-      shared = livesOn && tensor.offset < dead.offset + dead.bytes &&
-               dead.offset < tensor.offset + tensor.bytes;
-    }
-    if (!shared)
-      function.launches[last].dies.push_back(tensors.lookup(value));
+/// The tensors among a launch's arguments and results whose bytes nobody reads afterwards.
+static void addDeaths(LaunchOp launch, rt::Launch &record) {
+  auto dies = launch->getAttrOfType<DenseI64ArrayAttr>("nap.dies");
+  if (!dies)
+    return;
+  size_t inputs = record.arguments.size();
+  for (int64_t place : dies.asArrayRef()) {
+    int64_t tensor = size_t(place) < inputs ? record.arguments[place] : record.results[place - inputs];
+    if (!llvm::is_contained(record.dies, tensor))
+      record.dies.push_back(tensor);
   }
 }
 
@@ -335,6 +295,8 @@ LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
     record.where = describeLocation(launch.getLoc());
     if (auto tasks = kernel->getAttrOfType<DictionaryAttr>("nap.schedule").getAs<IntegerAttr>("tasks"))
       record.tasks = tasks.getInt();
+    if (auto sites = launch->getAttrOfType<DenseI64ArrayAttr>("nap.sites"))
+      record.sites.assign(sites.asArrayRef().begin(), sites.asArrayRef().end());
     for (Value input : launch.getInputs()) {
       record.arguments.push_back(tensors.lookup(input));
       record.bytes += program.tensors[tensors.lookup(input)].bytes;
@@ -356,13 +318,13 @@ LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
     kernel.getBody().walk([&](Costed costed) {
       record.flops += static_cast<double>(costed.getCost().total());
     });
+    addDeaths(launch, record);
     function.launches.push_back(std::move(record));
   }
   Operation *terminator = func.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
     if (auto name = func.getResultAttrOfType<StringAttr>(i, kResultAttr))
       function.results[name.str()] = tensors.lookup(value);
-  addDeaths(func, function, tensors);
   program.functions.push_back(std::move(function));
   return success();
 }

@@ -10,7 +10,7 @@
 namespace nap {
 
 /// The program of a module whose functions are launches (after nap-outline): every offset, cost and line copied from the
-/// IR, none decided here. Fails with a diagnostic where an attribute is missing. `target` names the machine, "cpu:sapphirerapids".
+/// IR, none decided here. `graphHash` is left to the caller. Fails with a diagnostic where an attribute is missing. `target` names the machine, "cpu:sapphirerapids".
 mlir::FailureOr<napkin::runtime::Program> buildProgram(mlir::ModuleOp module, std::string target);
 
 /// The lines of the model file that a location names, "gpt2.nap:12" or "gpt2.nap:12,14"; empty where there is none.

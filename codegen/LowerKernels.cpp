@@ -21,6 +21,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -38,7 +39,15 @@ Body KernelFunction::body(int64_t width) {
   DenseMap<Value, Value> memory;
   for (auto [i, argument] : llvm::enumerate(region().getArguments()))
     memory[argument] = input(i);
-  return Body(builder, def.getLoc(), std::move(memory), width);
+  Body body(builder, def.getLoc(), std::move(memory), width);
+  if (siteCount() > 0)
+    body.setSites(sites());
+  return body;
+}
+
+int64_t KernelFunction::siteCount() {
+  auto count = def->getAttrOfType<IntegerAttr>("nap.sites");
+  return count ? count.getInt() : 0;
 }
 
 /// The flat memory of a tensor.
@@ -103,6 +112,8 @@ LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
     operands.push_back(memoryOf(input.getType()));
   for (Value result : kernel.results())
     operands.push_back(memoryOf(result.getType()));
+  if (int64_t sites = kernel.siteCount())
+    operands.push_back(MemRefType::get({sites}, builder.getI64Type()));
   operands.push_back(MemRefType::get({kernel.schedule("scratch", 0)}, builder.getI8Type()));
   operands.append(2, builder.getIndexType());
   kernel.func = func::FuncOp::create(builder, def.getLoc(), def.getSymName(),
@@ -113,6 +124,21 @@ LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
   if (failed(fillFunction(kernel)))
     return failure();
   expandMath(kernel.func);
+  return success();
+}
+
+LogicalResult nap::lowerKernels(ModuleOp planned, ModuleOp target) {
+  SmallVector<KernelDefOp> kernels(planned.getOps<KernelDefOp>());
+  // A module each, which no two threads share.
+  SmallVector<OwningOpRef<ModuleOp>> modules;
+  for (KernelDefOp kernel : kernels)
+    modules.push_back(ModuleOp::create(kernel.getLoc()));
+  if (failed(failableParallelForEachN(planned.getContext(), 0, kernels.size(), [&](size_t i) {
+        return lowerKernel(kernels[i], *modules[i]);
+      })))
+    return failure();
+  for (OwningOpRef<ModuleOp> &module : modules)
+    target.getBody()->getOperations().splice(target.getBody()->end(), module->getBody()->getOperations());
   return success();
 }
 
@@ -137,9 +163,8 @@ struct LowerKernelsPass : PassWrapper<LowerKernelsPass, OperationPass<ModuleOp>>
     ModuleOp module = getOperation();
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code = ModuleOp::create(builder, module.getLoc(), "code");
-    for (auto def : module.getOps<KernelDefOp>())
-      if (failed(lowerKernel(def, code)))
-        return signalPassFailure();
+    if (failed(lowerKernels(module, code)))
+      signalPassFailure();
   }
 };
 

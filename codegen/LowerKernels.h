@@ -13,6 +13,9 @@ namespace nap {
 /// Fails with a diagnostic where a kernel does not fit its class.
 mlir::LogicalResult lowerKernel(KernelDefOp def, mlir::ModuleOp target);
 
+/// Adds to `target` the functions of all kernels of a module, in their order; kernels are lowered side by side.
+mlir::LogicalResult lowerKernels(mlir::ModuleOp planned, mlir::ModuleOp target);
+
 /// The dialects that `lowerKernel` writes.
 void registerLoweredDialects(mlir::DialectRegistry &registry);
 

@@ -29,6 +29,7 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <algorithm>
+#include <ctime>
 #include <mutex>
 #include <thread>
 
@@ -112,14 +113,41 @@ llvm::StringRef nap::bf16UnitOf(const TargetMachineOptions &options) {
 
 std::string nap::symbolOfKernel(StringRef kernel) { return "nap." + kernel.str(); }
 
+/// Deals the functions of a module out to modules inside it, parts of about equal work, so that they compile side by
+/// side. The number of parts is fixed: the same objects come out on every machine.
+static void splitIntoParts(ModuleOp module) {
+  constexpr size_t mostParts = 8;
+  struct Kernel {
+    func::FuncOp function;
+    size_t size = 0;
+  };
+  std::vector<Kernel> kernels;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    Kernel kernel{function};
+    function.walk([&](Operation *) { ++kernel.size; });
+    kernels.push_back(kernel);
+  }
+  std::sort(kernels.begin(), kernels.end(), [](Kernel &a, Kernel &b) {
+    return std::make_pair(b.size, a.function.getName()) < std::make_pair(a.size, b.function.getName());
+  });
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  size_t count = std::min(mostParts, kernels.size());
+  for (size_t part = 0; part < count; ++part) {
+    auto inner = ModuleOp::create(builder, module.getLoc());
+    for (size_t i = part; i < kernels.size(); i += count)
+      kernels[i].function->moveBefore(inner.getBody(), inner.getBody()->end());
+  }
+}
+
 LogicalResult nap::convertToLLVMDialect(ModuleOp module) {
   // Before mathematics becomes calls of functions called `exp`.
   for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isExternal())
-      function.setName(symbolOfKernel(function.getName()));
+    function.setName(symbolOfKernel(function.getName()));
+  splitIntoParts(module);
   PassManager manager(module.getContext());
   manager.enableVerifier(false);
-  OpPassManager &functions = manager.nest<func::FuncOp>();
+  OpPassManager &parts = manager.nest<ModuleOp>();
+  OpPassManager &functions = parts.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   functions.addPass(createLoopInvariantCodeMotionPass());
@@ -128,17 +156,17 @@ LogicalResult nap::convertToLLVMDialect(ModuleOp module) {
   functions.addPass(memref::createExpandStridedMetadataPass());
   ConvertVectorToLLVMPassOptions vectorOptions;
   vectorOptions.vectorTransposeLowering = vector::VectorTransposeLowering::Shuffle16x16;
-  manager.addPass(createConvertVectorToLLVMPass(vectorOptions));
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createConvertMathToLibmPass());
-  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createConvertIndexToLLVMPass());
+  parts.addPass(createConvertVectorToLLVMPass(vectorOptions));
+  parts.addPass(createConvertMathToLLVMPass());
+  parts.addPass(createConvertMathToLibmPass());
+  parts.addPass(createFinalizeMemRefToLLVMConversionPass());
+  parts.addPass(createArithToLLVMConversionPass());
+  parts.addPass(createConvertIndexToLLVMPass());
   ConvertFuncToLLVMPassOptions funcOptions;
   funcOptions.useBarePtrCallConv = true;
-  manager.addPass(createConvertFuncToLLVMPass(funcOptions));
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  manager.addPass(createReconcileUnrealizedCastsPass());
+  parts.addPass(createConvertFuncToLLVMPass(funcOptions));
+  parts.addPass(createConvertControlFlowToLLVMPass());
+  parts.addPass(createReconcileUnrealizedCastsPass());
   return manager.run(module);
 }
 
@@ -146,51 +174,63 @@ LogicalResult nap::convertToLLVMDialect(ModuleOp module) {
 // Objects
 //===--------------------------------------------------------------------------------------------===//
 
-/// Gives `body` (pointers of all operands, scratch, first, last) the signature of a kernel.
+/// Turns `body` (pointers of all operands, scratch, first, last) into a function of the signature of kernels, which loads
+/// the operands' pointers.
 static void wrapKernel(llvm::Module &module, llvm::Function &body) {
   llvm::LLVMContext &context = module.getContext();
-  std::string name = body.getName().str();
-  body.setName(name + ".body");
-  body.setLinkage(llvm::GlobalValue::InternalLinkage);
-  body.addFnAttr(llvm::Attribute::AlwaysInline);
   auto *pointer = llvm::PointerType::getUnqual(context);
   auto *integer = llvm::Type::getInt64Ty(context);
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
                                        {pointer, pointer, integer, integer}, false);
-  auto *kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", kernel));
-  llvm::SmallVector<llvm::Value *> arguments;
+  auto *kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "", module);
+  kernel->takeName(&body);
+  kernel->splice(kernel->end(), &body);
+  llvm::BasicBlock &entry = kernel->getEntryBlock();
+  llvm::IRBuilder<> builder(&entry, entry.begin());
   unsigned operands = body.arg_size() - 3;
   for (unsigned i = 0; i < operands; ++i)
-    arguments.push_back(builder.CreateLoad(
+    body.getArg(i)->replaceAllUsesWith(builder.CreateLoad(
         pointer, builder.CreateConstInBoundsGEP1_64(pointer, kernel->getArg(0), i)));
   for (unsigned i = 1; i < 4; ++i)
-    arguments.push_back(kernel->getArg(i));
-  builder.CreateCall(&body, arguments);
-  builder.CreateRetVoid();
+    body.getArg(operands + i - 1)->replaceAllUsesWith(kernel->getArg(i));
+  body.eraseFromParent();
 }
+
+/// What LLVM does to a kernel. Kernels say themselves what is a vector and what is unrolled, and call nothing, so a few
+/// passes do what the pipelines for programs do, in a third of the time.
+static constexpr llvm::StringLiteral kPasses =
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-rotate,licm<allowspeculation>),simplifycfg,"
+    "loop(indvars,loop-deletion,loop-unroll-full),"
+    "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  // Kernels say themselves what is a vector.
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassBuilder builder(&machine);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(graph);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  llvm::ModulePassManager passes;
+  llvm::cantFail(builder.parsePassPipeline(passes, kPasses));
+  passes.run(module, modules);
+}
+
+/// CPU seconds of this thread.
+static double threadSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 /// One object from a module of the LLVM dialect.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-compileObject(ModuleOp converted, const TargetMachineOptions &options, std::string *llvmText) {
+compileObject(ModuleOp converted, const TargetMachineOptions &options, std::string *llvmText, ObjectTimes &times) {
+  double began = threadSeconds();
   auto machine = makeTargetMachine(options);
   if (!machine)
     return machine.takeError();
@@ -213,7 +253,9 @@ compileObject(ModuleOp converted, const TargetMachineOptions &options, std::stri
       function.addFnAttr("target-cpu", (*machine)->getTargetCPU());
       function.addFnAttr("target-features", (*machine)->getTargetFeatureString());
     }
+  double translated = threadSeconds();
   optimize(*module, **machine);
+  double optimised = threadSeconds();
   if (llvmText) {
     llvm::raw_string_ostream stream(*llvmText);
     module->print(stream, nullptr);
@@ -224,54 +266,26 @@ compileObject(ModuleOp converted, const TargetMachineOptions &options, std::stri
   if ((*machine)->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return llvm::createStringError("the target cannot write object files");
   emit.run(*module);
+  times = {translated - began, optimised - translated, threadSeconds() - optimised};
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), "kernels.o",
                                                          /*RequiresNullTerminator=*/false);
 }
 
 llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
 nap::compileObjects(ModuleOp converted, const TargetMachineOptions &options,
-                    std::string *llvmText) {
+                    std::string *llvmText, ObjectTimes *times) {
   registerBuiltinDialectTranslation(*converted.getContext());
   registerLLVMDialectTranslation(*converted.getContext());
-  // Parts of about equal work, dealt out by size, so that they compile side by side. Their number is
-  // fixed: the same objects come out on every machine.
-  constexpr size_t parts = 8;
-  struct Kernel {
-    LLVM::LLVMFuncOp function;
-    size_t size = 0;
-  };
-  std::vector<Kernel> kernels;
-  for (auto function : converted.getOps<LLVM::LLVMFuncOp>()) {
-    if (function.isExternal())
-      continue;
-    Kernel kernel{function};
-    function.walk([&](Operation *) { ++kernel.size; });
-    kernels.push_back(kernel);
-  }
-  std::sort(kernels.begin(), kernels.end(), [](Kernel &a, Kernel &b) {
-    return std::make_pair(b.size, a.function.getName()) < std::make_pair(a.size, b.function.getName());
-  });
-  std::vector<OwningOpRef<ModuleOp>> modules;
-  for (size_t part = 0; part < std::min(parts, kernels.size()); ++part) {
-    OpBuilder builder(converted.getContext());
-    auto module = ModuleOp::create(builder, converted.getLoc());
-    builder.setInsertionPointToEnd(module.getBody());
-    for (auto list : converted.getOps<LLVM::GlobalOp>())
-      builder.clone(*list);
-    for (auto function : converted.getOps<LLVM::LLVMFuncOp>())
-      if (function.isExternal())
-        builder.clone(*function);
-    for (size_t i = part; i < kernels.size(); i += parts)
-      builder.clone(*kernels[i].function);
-    modules.push_back(module);
-  }
-
+  std::vector<ModuleOp> modules;
+  for (auto part : converted.getOps<ModuleOp>())
+    modules.push_back(part);
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects(modules.size());
   std::vector<std::string> texts(modules.size()), errors(modules.size());
+  std::vector<ObjectTimes> partTimes(modules.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t part; (part = next++) < modules.size();) {
-      auto object = compileObject(*modules[part], options, llvmText ? &texts[part] : nullptr);
+      auto object = compileObject(modules[part], options, llvmText ? &texts[part] : nullptr, partTimes[part]);
       if (object)
         objects[part] = std::move(*object);
       else
@@ -290,6 +304,12 @@ nap::compileObjects(ModuleOp converted, const TargetMachineOptions &options,
       return llvm::createStringError(error);
   if (llvmText)
     *llvmText = llvm::join(texts, "");
+  if (times)
+    for (const ObjectTimes &part : partTimes) {
+      times->translation += part.translation;
+      times->optimisation += part.optimisation;
+      times->emission += part.emission;
+    }
   return objects;
 }
 

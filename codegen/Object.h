@@ -30,15 +30,23 @@ std::string cpuNameOf(const TargetMachineOptions &options);
 std::string symbolOfKernel(llvm::StringRef kernel);
 
 /// Takes a module of lowered kernels (functions over flat memrefs, docs/architecture.md, 4) to the LLVM
-/// dialect, in place.
+/// dialect: a module of modules comes out, the parts that become one object each.
 mlir::LogicalResult convertToLLVMDialect(mlir::ModuleOp module);
+
+/// CPU seconds of all threads that make objects.
+struct ObjectTimes {
+  double translation = 0;  ///< from the LLVM dialect to LLVM IR
+  double optimisation = 0; ///< LLVM's passes
+  double emission = 0;     ///< instruction selection, registers, object files
+};
 
 /// Object files that define, for every kernel of a converted module, its symbol as
 /// `void SYMBOL(std::byte *const *operands, std::byte *scratch, int64_t first, int64_t last)`. The number of objects
-/// and their bytes depend on the module and the target alone. `llvmText`, if given, receives the optimised LLVM IR.
+/// and their bytes depend on the module and the target alone. `llvmText`, if given, receives the optimised LLVM IR;
+/// `times`, if given, where the time went.
 llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
 compileObjects(mlir::ModuleOp converted, const TargetMachineOptions &options,
-               std::string *llvmText = nullptr);
+               std::string *llvmText = nullptr, ObjectTimes *times = nullptr);
 
 /// Links objects into one shared object image with `ld.lld`, found beside LLVM or in PATH.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>

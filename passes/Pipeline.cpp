@@ -40,24 +40,26 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 namespace {
-/// Calls back after each pass over the module.
-struct AfterPass : PassInstrumentation {
-  explicit AfterPass(std::function<void(StringRef, ModuleOp)> callback)
-      : callback(std::move(callback)) {}
-  void runAfterPass(Pass *pass, Operation *op) override {
-    if (auto module = dyn_cast<ModuleOp>(op))
+/// Calls back before and after each pass over the module.
+struct CallbackInstrumentation : PassInstrumentation {
+  CallbackInstrumentation(nap::PassCallback before, nap::PassCallback after)
+      : before(std::move(before)), after(std::move(after)) {}
+  void runBeforePass(Pass *pass, Operation *op) override { call(before, pass, op); }
+  void runAfterPass(Pass *pass, Operation *op) override { call(after, pass, op); }
+  static void call(const nap::PassCallback &callback, Pass *pass, Operation *op) {
+    if (auto module = dyn_cast<ModuleOp>(op); module && callback)
       callback(pass->getArgument(), module);
   }
-  std::function<void(StringRef, ModuleOp)> callback;
+  nap::PassCallback before, after;
 };
 } // namespace
 
-LogicalResult nap::runPipeline(ModuleOp module, const PipelineOptions &options,
-                               std::function<void(StringRef, ModuleOp)> afterPass) {
+LogicalResult nap::runPipeline(ModuleOp module, const PipelineOptions &options, nap::PassCallback afterPass,
+                               nap::PassCallback beforePass) {
   PassManager manager(module.getContext());
   buildPipeline(manager, options);
-  if (afterPass)
-    manager.addInstrumentation(std::make_unique<AfterPass>(std::move(afterPass)));
+  manager.addInstrumentation(
+      std::make_unique<CallbackInstrumentation>(std::move(beforePass), std::move(afterPass)));
   return manager.run(module);
 }
 

@@ -22,11 +22,13 @@ struct PipelineOptions {
 /// Adds the passes that take the frontend's module to outlined, planned kernels.
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options = {});
 
-/// Runs the pipeline on `module`. After each pass `afterPass` (if any) sees the pass's argument and
-/// the module. Fails where a pass does, after its diagnostic.
-mlir::LogicalResult
-runPipeline(mlir::ModuleOp module, const PipelineOptions &options = {},
-            std::function<void(llvm::StringRef, mlir::ModuleOp)> afterPass = nullptr);
+/// Called with a pass's argument and the module.
+using PassCallback = std::function<void(llvm::StringRef, mlir::ModuleOp)>;
+
+/// Runs the pipeline on `module`. `beforePass` and `afterPass`, if there, see every pass over the module. Fails where
+/// a pass does, after its diagnostic.
+mlir::LogicalResult runPipeline(mlir::ModuleOp module, const PipelineOptions &options = {},
+                                PassCallback afterPass = nullptr, PassCallback beforePass = nullptr);
 
 /// Makes the pipeline known to napkin-opt as `--napkin-pipeline`.
 void registerNapkinPipeline();

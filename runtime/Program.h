@@ -97,6 +97,7 @@ struct KernelInfo {
   std::string name;                 ///< for people, "gelu_bias.h_N_mlp_c_fc"
   std::string symbol;               ///< in the object file
   int64_t scratchBytesPerWorker = 0; ///< private memory of one call, 256-byte aligned
+  int64_t sites = 0;                ///< how many sites of random draws each launch gives
 };
 
 /// One call of a kernel on given tensors.
@@ -105,6 +106,8 @@ struct Launch {
   std::vector<int64_t> arguments;   ///< indices in `Program::tensors`, read
   std::vector<int64_t> results;     ///< indices in `Program::tensors`, written; may share bytes
                                     ///< with arguments
+  std::vector<int64_t> sites;       ///< of random draws, 32 bits each: they set this launch's
+                                    ///< numbers apart from those of others
   int64_t tasks = 1;                ///< the kernel is called on sub-ranges [first, last) of [0,
                                     ///< tasks), each task once
   double flops = 0;                 ///< executed, all tasks together
@@ -148,8 +151,9 @@ struct Program {
   std::vector<Function> functions;
 };
 
-/// Calls tasks [first, last).  `operands` are the launch's arguments, then its results; `scratch`
-/// is this worker's own, `KernelInfo::scratchBytesPerWorker` bytes.
+/// Calls tasks [first, last).  `operands` are the launch's arguments, then its results, then, if
+/// there are any, its sites (an int64_t each); `scratch` is this worker's own,
+/// `KernelInfo::scratchBytesPerWorker` bytes.
 using KernelFunction = void (*)(std::byte *const *operands, std::byte *scratch, int64_t first,
                                 int64_t last);
 

@@ -57,6 +57,8 @@ static std::string printLaunch(const Launch &launch) {
       R"({{"kernel": {}, "arguments": {}, "results": {}, "tasks": {}, "flops": {}, "bytes": {})",
       launch.kernel, printList(launch.arguments), printList(launch.results), launch.tasks,
       numberJson(launch.flops), numberJson(launch.bytes));
+  if (!launch.sites.empty())
+    out += fmt::format(R"(, "sites": {})", printList(launch.sites));
   if (!launch.dies.empty())
     out += fmt::format(R"(, "dies": {})", printList(launch.dies));
   if (!launch.where.empty())
@@ -87,8 +89,10 @@ static std::string printFunction(const Function &function) {
 
 std::string printProgram(const Program &program) {
   auto kernel = [](const KernelInfo &info) {
-    return fmt::format(R"({{"name": {}, "symbol": {}, "scratch_bytes_per_worker": {}}})",
-                       quoteJson(info.name), quoteJson(info.symbol), info.scratchBytesPerWorker);
+    std::string sites = info.sites ? fmt::format(R"(, "sites": {})", info.sites) : "";
+    return fmt::format(R"({{"name": {}, "symbol": {}, "scratch_bytes_per_worker": {}{}}})",
+                       quoteJson(info.name), quoteJson(info.symbol), info.scratchBytesPerWorker,
+                       sites);
   };
   auto choice = [](const std::pair<std::string, std::string> &pair) {
     return fmt::format("[{}, {}]", quoteJson(pair.first), quoteJson(pair.second));
@@ -170,6 +174,7 @@ static Launch readLaunch(JsonReader &reader, const Json &object) {
   reader.read(object, "tasks", launch.tasks);
   reader.read(object, "flops", launch.flops);
   reader.read(object, "bytes", launch.bytes);
+  reader.read(object, "sites", launch.sites, false);
   reader.read(object, "dies", launch.dies, false);
   reader.read(object, "where", launch.where, false);
   return launch;
@@ -240,6 +245,7 @@ std::optional<Program> parseProgram(std::string_view text, std::string &error) {
         reader.read(object, "name", kernel.name);
         reader.read(object, "symbol", kernel.symbol);
         reader.read(object, "scratch_bytes_per_worker", kernel.scratchBytesPerWorker);
+        reader.read(object, "sites", kernel.sites, false);
         program.kernels.push_back(std::move(kernel));
       }
     if (const Json *functions = reader.items(document, "functions"))
@@ -323,6 +329,10 @@ static std::string checkLaunch(const Program &program, const Launch &launch) {
   if (launch.tasks < 1)
     return fmt::format("kernel '{}' has {} tasks", program.kernels[launch.kernel].name,
                        launch.tasks);
+  const KernelInfo &kernel = program.kernels[launch.kernel];
+  if (static_cast<int64_t>(launch.sites.size()) != kernel.sites)
+    return fmt::format("kernel '{}' draws at {} sites and a launch gives {}", kernel.name,
+                       kernel.sites, launch.sites.size());
   for (const std::vector<int64_t> *list : {&launch.arguments, &launch.results, &launch.dies})
     for (int64_t index : *list)
       if (index < 0 || index >= count)

@@ -10,35 +10,44 @@
 
 using namespace mlir;
 using namespace nap;
+namespace rt = napkin::runtime;
 
 LogicalResult nap::planModule(ModuleOp module, const TargetMachineOptions &target,
-                              const PipelineOptions &options, const AfterPass &afterPass) {
+                              const PipelineOptions &options, rt::PhaseTimes &times,
+                              const PassCallback &afterPass) {
+  times.begin("set-up of the passes");
   module->setAttr("nap.vector_bytes",
                   OpBuilder(module.getContext()).getI64IntegerAttr(vectorBytesOf(target)));
   module->setAttr("nap.bf16_unit", OpBuilder(module.getContext()).getStringAttr(bf16UnitOf(target)));
-  return runPipeline(module, options, afterPass);
+  auto before = [&](StringRef pass, ModuleOp) { times.begin(pass); };
+  LogicalResult result = runPipeline(module, options, afterPass, before);
+  times.end();
+  return result;
 }
 
 FailureOr<OwningOpRef<ModuleOp>> nap::lowerModule(ModuleOp planned) {
   OwningOpRef<ModuleOp> lowered = ModuleOp::create(planned.getLoc());
-  for (auto kernel : planned.getOps<KernelDefOp>())
-    if (failed(lowerKernel(kernel, *lowered)))
-      return failure();
+  if (failed(lowerKernels(planned, *lowered)))
+    return failure();
   return lowered;
 }
 
-FailureOr<CompiledProgram> nap::compileProgram(ModuleOp planned,
-                                               const TargetMachineOptions &target) {
-  auto program = buildProgram(planned, "cpu:" + cpuNameOf(target));
-  if (failed(program))
+FailureOr<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+nap::compileLowered(ModuleOp lowered, const TargetMachineOptions &target, rt::PhaseTimes &times,
+                    std::string *llvmText) {
+  times.begin("LLVM dialect");
+  if (failed(convertToLLVMDialect(lowered)))
     return failure();
-  auto lowered = lowerModule(planned);
-  if (failed(lowered) || failed(convertToLLVMDialect(**lowered)))
-    return failure();
-  auto objects = compileObjects(**lowered, target);
-  if (!objects)
-    return planned.emitError() << llvm::toString(objects.takeError());
-  return CompiledProgram{std::move(*program), std::move(*objects)};
+  times.begin("objects");
+  ObjectTimes parts;
+  auto objects = compileObjects(lowered, target, llvmText, &parts);
+  rt::PhaseTime phases[] = {{"LLVM IR", 0, parts.translation},
+                            {"LLVM optimisation", 0, parts.optimisation},
+                            {"object emission", 0, parts.emission}};
+  times.split(phases);
+  if (objects)
+    return std::move(*objects);
+  return lowered.emitError() << llvm::toString(objects.takeError());
 }
 
 llvm::Expected<JittedProgram> nap::loadProgram(CompiledProgram compiled) {

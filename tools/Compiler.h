@@ -5,6 +5,7 @@
 #include "codegen/Object.h"
 #include "passes/Pipeline.h"
 #include "runtime/Program.h"
+#include "runtime/command/PhaseTimes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -13,13 +14,11 @@
 
 namespace nap {
 
-/// Called with a pass's argument name and the module as it left it.
-using AfterPass = std::function<void(llvm::StringRef pass, mlir::ModuleOp module)>;
-
 /// Runs the pipeline on a frontend's module: planned, outlined kernels come out. Diagnostics go to the
-/// context. `target` is noted on the module, where passes read it.
+/// context. `target` is noted on the module, where passes read it. Each pass is a phase of `times`.
 mlir::LogicalResult planModule(mlir::ModuleOp module, const TargetMachineOptions &target,
-                               const PipelineOptions &options, const AfterPass &afterPass = {});
+                               const PipelineOptions &options, napkin::runtime::PhaseTimes &times,
+                               const PassCallback &afterPass = {});
 
 /// The lowered kernels of a planned module: upstream dialects, one function a kernel.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerModule(mlir::ModuleOp planned);
@@ -30,9 +29,11 @@ struct CompiledProgram {
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
 };
 
-/// Compiles a planned module; errors are printed as diagnostics.
-mlir::FailureOr<CompiledProgram> compileProgram(mlir::ModuleOp planned,
-                                                const TargetMachineOptions &target);
+/// The object files of a lowered module, which is used up; errors are printed as diagnostics. `llvmText`, if given,
+/// receives the optimised LLVM IR.
+mlir::FailureOr<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+compileLowered(mlir::ModuleOp lowered, const TargetMachineOptions &target, napkin::runtime::PhaseTimes &times,
+               std::string *llvmText = nullptr);
 
 /// A compiled program in this process. Owns its code.
 struct JittedProgram {

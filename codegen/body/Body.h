@@ -27,6 +27,9 @@ public:
   Body(mlir::OpBuilder builder, mlir::Location loc,
        llvm::DenseMap<mlir::Value, mlir::Value> memory, int64_t width = kLanes);
 
+  /// Random draws take their sites from this memory, by number, rather than as they are written.
+  void setSites(mlir::Value memref) { sites = memref; }
+
   /// The value of `tensor` at `index`, one form an axis, of the held type of its elements.
   mlir::Value at(mlir::Value tensor, llvm::ArrayRef<Linear> index);
 
@@ -125,6 +128,8 @@ private:
   mlir::Value pad(PadOp op, llvm::ArrayRef<Linear> index);
   mlir::Value concat(ConcatOp op, llvm::ArrayRef<Linear> index);
   mlir::Value random(mlir::Operation *op, llvm::ArrayRef<Linear> index);
+  /// The site of a draw, an i32.
+  mlir::Value siteOf(mlir::Operation *op);
   mlir::Value reduce(ReduceOp op, llvm::ArrayRef<Linear> index);
   mlir::Value einsum(EinsumOp op, llvm::ArrayRef<Linear> index);
   mlir::Value fold(FoldOp op, llvm::ArrayRef<Linear> index);
@@ -152,6 +157,9 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
   /// Values that do not come from an index.
   llvm::DenseMap<mlir::Value, mlir::Value> given;
+  mlir::Value sites;
+  /// Sites that were read, by number: at function level.
+  std::map<int64_t, mlir::Value> loadedSites;
   IndexSpace indices;
   std::vector<Scope> scopes;
   /// Where constants and local arrays go: the start of the function.

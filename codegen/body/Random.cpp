@@ -1,6 +1,8 @@
 // Random draws: Philox4x32-10 (Salmon et al., SC 2011).
 #include "codegen/body/Body.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 using namespace nap;
 
@@ -81,7 +83,7 @@ static Value normal(const Words &words, Value u, Value v, Value isEven) {
 
 /// The four words for a group (an i64, scalar or in lanes) of four elements.
 static std::array<Value, 4> drawGroup(const Words &words, Value group, std::array<Value, 4> keys,
-                                      uint32_t site) {
+                                      Value site) {
   OpBuilder &b = words.b;
   Location loc = words.body.loc();
   Type i32 = words.of(b.getI32Type());
@@ -93,7 +95,7 @@ static std::array<Value, 4> drawGroup(const Words &words, Value group, std::arra
   Value second = arith::OrIOp::create(
       b, loc, arith::AndIOp::create(b, loc, high, words.constant(uint32_t(0xFFFF))),
       arith::ShLIOp::create(b, loc, keys[3], words.constant(uint32_t(16))));
-  return philox(words, {low, second, keys[2], words.constant(site)}, {keys[0], keys[1]});
+  return philox(words, {low, second, keys[2], words.splat(site)}, {keys[0], keys[1]});
 }
 
 /// Lane 4 g + w becomes word w of group g.
@@ -111,11 +113,26 @@ static Value interleave(const Words &words, std::array<Value, 4> drawn) {
   return zip(zip(drawn[0], drawn[1], pairs), zip(drawn[2], drawn[3], pairs), fours);
 }
 
+Value Body::siteOf(Operation *op) {
+  auto site = cast<IntegerAttr>(op->getAttr("site"));
+  if (!sites)
+    return constantOf(site);
+  auto [known, isNew] = loadedSites.try_emplace(site.getInt());
+  if (isNew) {
+    Value number = indexConstant(site.getInt());
+    OpBuilder b(entry);
+    b.setInsertionPointAfterValue(number);
+    Value word = memref::LoadOp::create(b, location, sites, number);
+    known->second = arith::TruncIOp::create(b, location, b.getI32Type(), word);
+  }
+  return known->second;
+}
+
 Value Body::random(Operation *op, ArrayRef<Linear> index) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   bool isUniform = isa<RandomUniformOp>(op);
   unfit += width != kLanes;
-  uint32_t site = static_cast<uint32_t>(cast<IntegerAttr>(op->getAttr("site")).getInt());
+  Value site = siteOf(op);
   Linear place = indices.linearize(index, type.getShape());
   unsigned level = indices.levelOf(index);
   bool lanes = indices.varies(index);

@@ -41,7 +41,10 @@ Body Epilogue::bodyHere() {
   DenseMap<Value, Value> memory;
   for (auto [i, argument] : llvm::enumerate(w.kernel.region().getArguments()))
     memory[argument] = w.kernel.input(i);
-  return Body(w.b, w.b.getLoc(), std::move(memory), kEpilogueLanes);
+  Body body(w.b, w.b.getLoc(), std::move(memory), kEpilogueLanes);
+  if (w.kernel.siteCount() > 0)
+    body.setSites(w.kernel.sites());
+  return body;
 }
 
 /// The sum at `place`, or a vector of sums, rounded to the product's element type as when it is stored.

@@ -205,6 +205,8 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
     addOperand(result.getType());
     isKnown &= cast<RankedTensorType>(result.getType()).getShape() == shape;
   }
+  if (int64_t sites = kernel.siteCount())
+    operands.push_back(MemRefType::get({sites}, builder.getI64Type()));
   if (!isKnown)
     return def.emitError() << "kernel '" << def.getSymName() << "' of class "
                            << stringifyKernelClass(def.getKernelClass())

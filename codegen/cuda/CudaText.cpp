@@ -77,6 +77,8 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
     types += (i ? ", " : "") + typeText(result.getType());
   }
   head.inputs = body.getNumArguments();
+  if (def->hasAttr("nap.sites"))
+    head.arguments.push_back("sites");
 
   std::set<std::pair<std::string, unsigned>> lines;
   for (LaunchOp launch : launches) {

@@ -7,8 +7,8 @@
 
 namespace nap {
 
-/// A function being filled: its arguments are one flat memref an operand (inputs, then results),
-/// the scratch memory, and the first and last task.
+/// A function being filled: its arguments are one flat memref an operand (inputs, then results), where the kernel
+/// draws numbers the sites of the launch, the scratch memory, and the first and last task.
 struct KernelFunction {
   KernelDefOp def;
   mlir::func::FuncOp func;
@@ -19,9 +19,13 @@ struct KernelFunction {
   size_t inputCount() { return region().getNumArguments(); }
   mlir::Value input(size_t i) { return func.getArgument(i); }
   mlir::Value result(size_t i) { return func.getArgument(inputCount() + i); }
-  mlir::Value scratch() { return func.getArgument(inputCount() + results().size()); }
-  mlir::Value first() { return func.getArgument(inputCount() + results().size() + 1); }
-  mlir::Value last() { return func.getArgument(inputCount() + results().size() + 2); }
+  /// The sites' memory, there if `siteCount` is not 0.
+  mlir::Value sites() { return func.getArgument(inputCount() + results().size()); }
+  /// How many sites each launch gives.
+  int64_t siteCount();
+  mlir::Value scratch() { return func.getArgument(func.getNumArguments() - 3); }
+  mlir::Value first() { return func.getArgument(func.getNumArguments() - 2); }
+  mlir::Value last() { return func.getArgument(func.getNumArguments() - 1); }
   /// An integer of the kernel's schedule, or `otherwise`.
   int64_t schedule(llvm::StringRef key, int64_t otherwise);
   /// A body that writes before the function's return, with vectors of `width` lanes.

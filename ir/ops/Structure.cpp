@@ -131,7 +131,16 @@ LogicalResult KernelOp::verify() {
 }
 
 LogicalResult KernelDefOp::verify() {
-  return checkKernelBody(*this, getKernelClass(), getBody().front());
+  Block &body = getBody().front();
+  if (failed(checkKernelBody(*this, getKernelClass(), body)))
+    return failure();
+  auto sites = (*this)->getAttrOfType<IntegerAttr>("nap.sites");
+  for (Operation &op : body)
+    if (auto site = op.getAttrOfType<IntegerAttr>("site"))
+      if (sites && (site.getInt() < 0 || site.getInt() >= sites.getInt())) // C1
+        return op.emitOpError() << "draws at site " << site.getInt() << " of a kernel with " << sites.getInt()
+                                << "; number its sites from 0";
+  return success();
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -142,5 +151,11 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!llvm::equal(body.getArgumentTypes(), getInputs().getTypes()) ||
       !llvm::equal(body.getTerminator()->getOperandTypes(), getOutputs().getTypes())) // C2
     return emitOpError() << "the types differ from those of @" << getKernel();
+  auto given = (*this)->getAttrOfType<DenseI64ArrayAttr>("nap.sites");
+  auto wanted = kernel->getAttrOfType<IntegerAttr>("nap.sites");
+  int64_t found = given ? given.size() : 0, count = wanted ? wanted.getInt() : 0;
+  if (found != count) // C3
+    return emitOpError() << "has " << found << " sites, and @" << getKernel() << " draws at " << count
+                         << "; write them in nap.sites";
   return success();
 }

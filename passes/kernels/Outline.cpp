@@ -11,7 +11,15 @@
 //   %2 = nap.launch @add.h_N(%1, %c) {nap.offsets = ..}
 //
 // Equal means: class, schedule, types, and the same ops with the same attributes in the same order.
-// Names and places do not count; offsets, deaths, cost and lines go to the launch. Exact.
+// Names and places do not count; offsets, deaths, cost and lines go to the launch. The sites of random
+// draws go there too: the draws of a definition name them by number.
+//
+//   %1 = nap.kernel pointwise "dropout" (%a, %rng) { .. nap.random_uniform %key site 7041 .. }
+// ->
+//   nap.kernel_def pointwise @dropout attributes {nap.sites = 1 : i64} { .. nap.random_uniform %key site 0 .. }
+//   %1 = nap.launch @dropout(%a, %rng) {nap.sites = array<i64: 7041>}
+//
+// Exact.
 #include "passes/Passes.h"
 
 #include "llvm/ADT/Hashing.h"
@@ -28,6 +36,24 @@ using namespace nap;
 
 /// The attribute that belongs to the definition.
 static constexpr llvm::StringLiteral kScheduleAttr = "nap.schedule";
+
+/// Moves the sites of the kernel's draws into its attribute `nap.sites`; each draw is left with the number of its
+/// site there. Equal sites have one number, in the order of the ops.
+static void liftSites(KernelOp kernel) {
+  Builder builder(kernel.getContext());
+  SmallVector<int64_t> sites;
+  for (Operation &op : kernel.getBody().front()) {
+    if (!isa<RandomUniformOp, RandomNormalOp>(op))
+      continue;
+    int64_t site = uint32_t(op.getAttrOfType<IntegerAttr>("site").getInt());
+    auto *found = llvm::find(sites, site);
+    op.setAttr("site", builder.getI32IntegerAttr(found - sites.begin()));
+    if (found == sites.end())
+      sites.push_back(site);
+  }
+  if (!sites.empty())
+    kernel->setAttr("nap.sites", builder.getDenseI64ArrayAttr(sites));
+}
 
 /// Equal for kernels of equal structure.
 static llvm::hash_code hashKernel(KernelOp kernel) {
@@ -77,6 +103,8 @@ static KernelDefOp createDefinition(SymbolTable &symbols, OpBuilder &builder, Ke
   definition.getBody().takeBody(kernel.getBody());
   if (Attribute schedule = kernel->getAttr(kScheduleAttr))
     definition->setAttr(kScheduleAttr, schedule);
+  if (auto sites = kernel->getAttrOfType<DenseI64ArrayAttr>("nap.sites"))
+    definition->setAttr("nap.sites", builder.getI64IntegerAttr(sites.size()));
   symbols.insert(definition);
   return definition;
 }
@@ -107,6 +135,7 @@ struct OutlinePass : nap::impl::OutlinePassBase<OutlinePass> {
     OpBuilder builder(*module.getOps<func::FuncOp>().begin());
     std::map<size_t, SmallVector<KernelDefOp, 1>> definitions;
     for (KernelOp kernel : kernels) {
+      liftSites(kernel);
       SmallVector<KernelDefOp, 1> &candidates = definitions[size_t(hashKernel(kernel))];
       auto found = llvm::find_if(
           candidates, [&](KernelDefOp definition) { return isEqual(kernel, definition); });

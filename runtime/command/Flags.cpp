@@ -10,7 +10,7 @@
 
 namespace napkin::runtime {
 
-static constexpr std::array<FlagSpec, 27> runTable = {{
+static constexpr std::array<FlagSpec, 28> runTable = {{
     {"data", "[INPUT=]FILE", "what to train on: text, .bin, .npy, .npz, .safetensors; may repeat"},
     {"data-format", "F", "auto (by the ending), bytes, tokens (uint16); default auto"},
     {"data-order", "ORDER", "shuffled or sequential; default shuffled"},
@@ -35,6 +35,7 @@ static constexpr std::array<FlagSpec, 27> runTable = {{
     {"check-nan", "", "stop at the first launch that writes a value that is not finite; slow"},
     {"trace", "FILE", "write the time of each launch for Perfetto"},
     {"profile", "", "print each kernel's time beside its floor; 'napkin device' measures those"},
+    {"timing", "", "print the seconds of each phase up to the first step on standard error"},
     {"device", "D", "cpu; default cpu"},
     {"quiet", "", "no progress on standard error"},
     {"program", "", "print the compiled program as text and end"},
@@ -305,6 +306,7 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   reader.text("trace", options.trace);
   options.profile = flags.has("profile");
   options.quiet = flags.has("quiet");
+  options.timing = flags.has("timing");
   if (reader.failure)
     return *reader.failure;
   if (options.save.empty() && (options.saveEvery > 0 || options.keep > 0))

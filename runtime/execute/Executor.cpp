@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 
 namespace napkin::runtime {
 
@@ -21,10 +22,14 @@ Executor::Executor(const LoadedProgram &loaded, const Arena &arena, WorkerPool &
   const Program &program = loaded.program;
   operands.resize(program.functions.size());
   for (size_t i = 0; i < program.functions.size(); ++i)
-    for (const Launch &launch : program.functions[i].launches)
+    for (const Launch &launch : program.functions[i].launches) {
       for (const std::vector<int64_t> *list : {&launch.arguments, &launch.results})
         for (int64_t index : *list)
           operands[i].push_back(arena.at(program.tensors[index].offset));
+      if (!launch.sites.empty())
+        operands[i].push_back(
+            const_cast<std::byte *>(std::as_bytes(std::span(launch.sites)).data()));
+    }
 }
 
 /// True for a launch that takes less time than waking the other workers does, a microsecond or two.
@@ -47,7 +52,7 @@ void Executor::run(int64_t function) {
       pool.run(loaded.kernels[launch.kernel], next, launch.tasks);
     if (observer)
       observer->ended(body, &launch - body.launches.data(), launch, beganAt, nowNanoseconds());
-    next += launch.arguments.size() + launch.results.size();
+    next += launch.arguments.size() + launch.results.size() + !launch.sites.empty();
     if (poison)
       for (int64_t index : launch.dies)
         poisonBytes(arena.at(program.tensors[index].offset), program.tensors[index].bytes);

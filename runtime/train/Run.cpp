@@ -24,9 +24,9 @@ namespace {
 /// A run of one program; its parts are called once each, in the order of `all`.
 class Run {
 public:
-  Run(Session &session, const RunOptions &options, std::string_view name)
+  Run(Session &session, const RunOptions &options, std::string_view name, PhaseTimes times)
       : session(session), program(session.program()), options(options), name(name),
-        load(options.load) {}
+        times(std::move(times)), load(options.load) {}
 
   Failure all();
   bool interrupted = false;
@@ -45,11 +45,14 @@ private:
   Failure save();
   Failure printSamples();
   void note(std::string_view sentence) const;
+  void printTimes();
 
   Session &session;
   const Program &program;
   const RunOptions &options;
   std::string name;
+  PhaseTimes times;
+  bool timesArePrinted = false;
   std::string load; ///< weights for evaluating and sampling, by flag or found; empty: none
   TrainerState state;
   std::optional<Evaluation> evaluation;
@@ -63,6 +66,14 @@ private:
 void Run::note(std::string_view sentence) const {
   if (!options.quiet)
     writeErrors(fmt::format("{}: note: {}\n", name, sentence));
+}
+
+/// Ends the phases and prints them, once.
+void Run::printTimes() {
+  times.end();
+  if (options.timing && !timesArePrinted)
+    writeErrors(times.table());
+  timesArePrinted = true;
 }
 
 bool Run::wantsTraining() const {
@@ -175,6 +186,7 @@ Failure Run::start() {
 }
 
 Failure Run::loadWeights() {
+  times.begin("initial weights");
   if (!options.resume.empty()) {
     Result<std::string> checkpoint = findCheckpoint(options.resume);
     if (!checkpoint)
@@ -295,12 +307,15 @@ Failure Run::train() {
   setting.quiet = options.quiet;
   Progress progress(setting, std::move(log));
   watchForInterrupt();
+  times.begin(firstStepPhase);
   while (state.step < state.steps && !interruptRequested()) {
     int64_t before = state.step;
     if (Failure failure = trainStep(*runner, progress)) {
       progress.endLine();
       return failure;
     }
+    if (!timesArePrinted)
+      printTimes();
     if (state.step == before)
       continue;
     if (evaluation && options.evalEvery > 0 && state.step % options.evalEvery == 0 &&
@@ -311,6 +326,8 @@ Failure Run::train() {
       if (Failure failure = save())
         return failure;
   }
+  if (!timesArePrinted)
+    printTimes();
   progress.endLine();
   interrupted = interruptRequested();
   if (Failure failure = save())
@@ -380,6 +397,7 @@ Failure Run::all() {
   } else {
     if (Failure failure = loadWeights())
       return failure;
+    printTimes();
     if (evaluation)
       if (Failure failure = evaluateNow(nullptr, options.outputs))
         return failure;
@@ -406,10 +424,12 @@ ExitStatus runProgram(const LoadedProgram &loaded, const RunOptions &options,
     writeErrors(fmt::format("{}: error: {}\n", name, error.message));
     return error.status;
   };
+  PhaseTimes times = options.times;
+  times.begin("memory and data");
   Result<std::unique_ptr<Session>> session = Session::create(loaded, {options.threads, false});
   if (!session)
     return fail(session.error());
-  Run run(**session, options, name);
+  Run run(**session, options, name, std::move(times));
   if (Failure failure = run.all())
     return fail(*failure);
   return run.interrupted ? ExitStatus::interrupted : ExitStatus::done;

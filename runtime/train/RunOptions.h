@@ -3,6 +3,7 @@
 #ifndef NAPKIN_RUNTIME_TRAIN_RUNOPTIONS_H
 #define NAPKIN_RUNTIME_TRAIN_RUNOPTIONS_H
 
+#include "runtime/command/PhaseTimes.h"
 #include "runtime/data/Dataset.h"
 
 #include <optional>
@@ -34,6 +35,8 @@ struct RunOptions {
   bool profile = false;     ///< --profile: a table of kernels at the end
   std::string device = "cpu";
   bool quiet = false;
+  bool timing = false;      ///< --timing: a table on standard error after the first step
+  PhaseTimes times;         ///< what went before the run
   /// -D of run-time scalars, in order.
   std::vector<std::pair<std::string, double>> definitions;
 };

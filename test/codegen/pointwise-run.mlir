@@ -123,3 +123,17 @@ nap.kernel_def pointwise @by_lanes {
   %y = nap.add %r, %c : tensor<6x50xf32>
   nap.yield %y : tensor<6x50xf32>
 }
+
+// Draws at sites that a launch gives, in lanes, in fours and along a row: those of a kernel that has them written in.
+// CHECK: two_sites: {{.*}} equal
+nap.kernel_def pointwise @two_sites attributes {nap.sites = 2 : i64} {
+^bb0(%k: tensor<4xi32>, %x: tensor<6x50xf32>):
+  %r = nap.random_uniform %k site 1 : tensor<4xi32> -> tensor<6x50xf32>
+  %s = nap.random_uniform %k site 0 : tensor<4xi32> -> tensor<6x50xf32>
+  %t = nap.random_uniform %k site 1 : tensor<4xi32> -> tensor<6xf32>
+  %c = nap.broadcast %t [0] : tensor<6xf32> -> tensor<6x50xf32>
+  %d = nap.sub %r, %s : tensor<6x50xf32>
+  %e = nap.mul %d, %x : tensor<6x50xf32>
+  %y = nap.sub %e, %c : tensor<6x50xf32>
+  nap.yield %y : tensor<6x50xf32>
+}

@@ -173,6 +173,15 @@ static bool agrees(const Tensor &wanted, const Memory &found, int64_t i, double 
   return number.whole == get(uint8_t());
 }
 
+/// The sites that a launch of the kernel is given: none, or of no order.
+static std::vector<int64_t> sitesFor(KernelDefOp def) {
+  auto count = def->getAttrOfType<IntegerAttr>("nap.sites");
+  std::vector<int64_t> sites;
+  for (int64_t i = 0; count && i < count.getInt(); ++i)
+    sites.push_back(static_cast<uint32_t>(0xDEADBEEF + i * 0x9E3779B9));
+  return sites;
+}
+
 /// A function of the kernel's graph.
 static func::FuncOp functionOf(KernelDefOp def) {
   OpBuilder builder(def);
@@ -184,8 +193,12 @@ static func::FuncOp functionOf(KernelDefOp def) {
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
   mapping.map(region.getArguments(), function.getArguments());
-  for (Operation &op : region.without_terminator())
-    builder.clone(op, mapping);
+  std::vector<int64_t> sites = sitesFor(def);
+  for (Operation &op : region.without_terminator()) {
+    Operation *copy = builder.clone(op, mapping);
+    if (auto site = copy->getAttrOfType<IntegerAttr>("site"); site && !sites.empty())
+      copy->setAttr("site", builder.getI32IntegerAttr(static_cast<int32_t>(sites[site.getInt()])));
+  }
   SmallVector<Value> results;
   for (Value value : yield->getOperands())
     results.push_back(mapping.lookup(value));
@@ -279,10 +292,13 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
     whole.push_back(Memory(bytesOf(tensor.type)));
     parts.push_back(Memory(bytesOf(tensor.type)));
   }
+  std::vector<int64_t> sites = sitesFor(def);
   auto operandsWith = [&](const std::vector<Memory> &results) {
     std::vector<std::byte *> all = operands;
     for (const Memory &memory : results)
       all.push_back(memory.data);
+    if (!sites.empty())
+      all.push_back(reinterpret_cast<std::byte *>(sites.data()));
     return all;
   };
   code(operandsWith(whole).data(), scratch.data, 0, tasks);

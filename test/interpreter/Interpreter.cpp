@@ -84,7 +84,10 @@ static Results executeOp(Machine &machine, Operation &op, ArrayRef<Tensor> opera
   if (auto launch = dyn_cast<nap::LaunchOp>(op)) {
     auto definition =
         SymbolTable::lookupNearestSymbolFrom<nap::KernelDefOp>(&op, launch.getKernelAttr());
-    return executeKernel(machine, definition.getBody().front(), operands);
+    machine.sites = launch->getAttrOfType<DenseI64ArrayAttr>("nap.sites");
+    Results results = executeKernel(machine, definition.getBody().front(), operands);
+    machine.sites = {};
+    return results;
   }
   if (auto fusable = dyn_cast<nap::Fusable>(op))
     return executeElementwise(machine, fusable, operands);

@@ -70,6 +70,8 @@ public:
 
   /// Whether results are kept inside a kernel.
   bool insideKernel = false;
+  /// The sites of the launch being executed; null: they stand in the draws.
+  mlir::DenseI64ArrayAttr sites;
 
 private:
   uint64_t scope = 0;

@@ -149,3 +149,27 @@ func.func @otherTypes(%x: tensor<4xf32>) {
   %y = nap.launch @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// nap.launch C3
+nap.kernel_def pointwise @draw attributes {nap.sites = 1 : i64} {
+^bb0(%k: tensor<4xi32>):
+  %r = nap.random_uniform %k site 0 : tensor<4xi32> -> tensor<3xf32>
+  nap.yield %r : tensor<3xf32>
+}
+func.func @noSites(%k: tensor<4xi32>) {
+  // expected-error@+1 {{has 0 sites, and @draw draws at 1; write them in nap.sites}}
+  %y = nap.launch @draw(%k) : (tensor<4xi32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+// nap.kernel_def C1
+nap.kernel_def pointwise @draw attributes {nap.sites = 1 : i64} {
+^bb0(%k: tensor<4xi32>):
+  // expected-error@+1 {{draws at site 7041 of a kernel with 1; number its sites from 0}}
+  %r = nap.random_uniform %k site 7041 : tensor<4xi32> -> tensor<3xf32>
+  nap.yield %r : tensor<3xf32>
+}

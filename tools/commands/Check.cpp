@@ -12,10 +12,14 @@ ExitStatus nap::checkCommand(std::span<const std::string> arguments) {
   }
   std::vector<FlagSpec> known(rt::compileFlags().begin(), rt::compileFlags().end());
   known.insert(known.end(), modelFlags().begin(), modelFlags().end());
+  known.push_back(kTimingFlag);
   known.push_back({"list-errors", "", "print every kind of error and end"});
   ExitStatus status;
   auto flags = parseCommand(arguments, known, "napkin check MODEL.nap [flags]", 1, status);
   if (!flags)
     return status;
-  return Model().read(*flags);
+  Model model;
+  status = model.read(*flags);
+  model.printTimes();
+  return status;
 }

@@ -1,5 +1,4 @@
 // napkin compile: a training executable, or one of the stages on the way.
-#include "codegen/BuildProgram.h"
 #include "codegen/cuda/CudaPrinter.h"
 #include "codegen/cuda/CudaText.h"
 #include "runtime/cuda/Nvrtc.h"
@@ -78,11 +77,16 @@ static std::string runtimePath() {
 
 static ExitStatus writeProgram(Model &model, const std::string &output) {
   CompiledProgram compiled;
-  if (ExitStatus status = model.compile(compiled); status != ExitStatus::done)
+  ExitStatus status = model.makeProgram(compiled);
+  if (status == ExitStatus::done)
+    status = model.makeObjects(compiled);
+  if (status != ExitStatus::done)
     return status;
+  model.times.begin("linking");
   auto image = linkImage(compiled.objects);
   if (!image)
     return fail(llvm::toString(image.takeError()), ExitStatus::machineFailure);
+  model.times.begin("executable");
   llvm::StringRef bytes = (*image)->getBuffer();
   auto failure = rt::writeExecutable(
       output, runtimePath(),
@@ -103,6 +107,65 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
   return write(output, stage == "ptx" ? binary->ptx : binary->cubin);
 }
 
+/// Compiles up to `stage` and writes what it is.
+static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::string &stage, std::string output) {
+  ExitStatus status;
+  if ((status = model.read(flags, /*takesCuda=*/true)) != ExitStatus::done)
+    return status;
+  const std::string &architecture = model.cudaArchitecture();
+  bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin";
+  if (!architecture.empty() && !isCuda && stage != "graph" && stage != "step" && stage != "kernels")
+    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx and cubin", architecture, stage),
+                ExitStatus::wrongUsage);
+  if (architecture.empty() && isCuda && stage != "cuda")
+    return fail(fmt::format("--emit={}: an architecture is wanted, such as --target=sm_90", stage), ExitStatus::wrongUsage);
+  if (stage == "graph")
+    return write(output, print(model.module()));
+  std::string step;
+  PassCallback keepStep;
+  if (stage == "step")
+    // The whole step as ops: what kernels are made of.
+    keepStep = [&](llvm::StringRef pass, ModuleOp module) {
+      if (pass == "nap-assemble-step" || (pass == "nap-simplify" && !step.empty()))
+        step = print(module);
+    };
+  if ((status = model.plan(keepStep)) != ExitStatus::done)
+    return status;
+  if (stage == "step")
+    return write(output, step);
+  if (stage == "kernels")
+    return write(output, print(model.module()));
+  if (stage == "exe") {
+    if (output.empty())
+      output = llvm::sys::path::stem(flags.positional.front()).str();
+    return writeProgram(model, output);
+  }
+  if (stage == "plan") {
+    CompiledProgram compiled;
+    status = model.makeProgram(compiled);
+    return status == ExitStatus::done ? write(output, rt::printProgram(compiled.program)) : status;
+  }
+  if (isCuda)
+    return writeCuda(model, stage, output);
+  model.times.begin("kernel lowering");
+  auto lowered = lowerModule(model.module());
+  if (failed(lowered))
+    return ExitStatus::machineFailure;
+  if (stage == "lowered")
+    return write(output, print(**lowered));
+  std::string text;
+  auto objects = compileLowered(**lowered, model.target(), model.times, stage == "llvm" ? &text : nullptr);
+  if (failed(objects))
+    return ExitStatus::machineFailure;
+  if (stage == "llvm")
+    return write(output, text);
+  model.times.begin("linking");
+  auto image = linkImage(*objects);
+  if (!image)
+    return fail(llvm::toString(image.takeError()), ExitStatus::machineFailure);
+  return write(output, (*image)->getBuffer());
+}
+
 ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   std::vector<std::string> words;
   for (const std::string &word : arguments)
@@ -110,6 +173,7 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   std::vector<FlagSpec> known(std::begin(kOutputFlags), std::end(kOutputFlags));
   known.insert(known.end(), rt::compileFlags().begin(), rt::compileFlags().end());
   known.insert(known.end(), modelFlags().begin(), modelFlags().end());
+  known.push_back(kTimingFlag);
   known.push_back({"steps", "N", "planned updates"});
   known.push_back({"seed", "N", "the default seed"});
   ExitStatus status;
@@ -131,57 +195,8 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   if (!isWritablePlace(output, flags->positional.front()))
     return ExitStatus::wrongInput;
   Model model;
-  if ((status = model.read(*flags, /*takesCuda=*/true)) != ExitStatus::done)
-    return status;
-  const std::string &architecture = model.cudaArchitecture();
-  bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin";
-  if (!architecture.empty() && !isCuda && stage != "graph" && stage != "step" && stage != "kernels")
-    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx and cubin", architecture, stage),
-                ExitStatus::wrongUsage);
-  if (architecture.empty() && isCuda && stage != "cuda")
-    return fail(fmt::format("--emit={}: an architecture is wanted, such as --target=sm_90", stage), ExitStatus::wrongUsage);
-  if (stage == "graph")
-    return write(output, print(model.module()));
-  std::string step;
-  AfterPass keepStep;
-  if (stage == "step")
-    // The whole step as ops: what kernels are made of.
-    keepStep = [&](llvm::StringRef pass, ModuleOp module) {
-      if (pass == "nap-assemble-step" || (pass == "nap-simplify" && !step.empty()))
-        step = print(module);
-    };
-  if ((status = model.plan(keepStep)) != ExitStatus::done)
-    return status;
-  if (stage == "step")
-    return write(output, step);
-  if (stage == "kernels")
-    return write(output, print(model.module()));
-  if (stage == "exe") {
-    if (output.empty())
-      output = llvm::sys::path::stem(flags->positional.front()).str();
-    return writeProgram(model, output);
-  }
-  if (stage == "plan") {
-    auto program = buildProgram(model.module(), "cpu:" + cpuNameOf(model.target()));
-    return failed(program) ? ExitStatus::machineFailure : write(output, rt::printProgram(*program));
-  }
-  if (isCuda)
-    return writeCuda(model, stage, output);
-  auto lowered = lowerModule(model.module());
-  if (failed(lowered))
-    return ExitStatus::machineFailure;
-  if (stage == "lowered")
-    return write(output, print(**lowered));
-  if (failed(convertToLLVMDialect(**lowered)))
-    return ExitStatus::machineFailure;
-  std::string text;
-  auto objects = compileObjects(**lowered, model.target(), stage == "llvm" ? &text : nullptr);
-  if (!objects)
-    return fail(llvm::toString(objects.takeError()), ExitStatus::machineFailure);
-  if (stage == "llvm")
-    return write(output, text);
-  auto image = linkImage(*objects);
-  if (!image)
-    return fail(llvm::toString(image.takeError()), ExitStatus::machineFailure);
-  return write(output, (*image)->getBuffer());
+  status = writeStage(model, *flags, stage, output);
+  if (status == ExitStatus::done)
+    model.printTimes();
+  return status;
 }

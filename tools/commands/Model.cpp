@@ -67,6 +67,7 @@ static constexpr FlagSpec kModelFlags[] = {
 std::span<const FlagSpec> nap::modelFlags() { return kModelFlags; }
 
 Model::Model() {
+  times.begin("dialects");
   DialectRegistry registry;
   registry.insert<LLVM::LLVMDialect>();
   registerLoweredDialects(registry);
@@ -139,7 +140,14 @@ static bool isArchitecture(StringRef name) {
   return !name.consumeInteger(10, number) && number >= 50 && number < 1000 && (name.empty() || name == "a" || name == "f");
 }
 
+void Model::printTimes() {
+  times.end();
+  if (wantsTimes)
+    rt::writeErrors(times.table());
+}
+
 ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
+  wantsTimes = flags.has("timing");
   napkin::Options options;
   options.defines = flags.definitions;
   // A flag's name in the train block.
@@ -195,26 +203,42 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
     pipeline.minTasks = *tasks;
   }
 
+  times.begin("frontend");
   napkin::Diagnostics diagnostics;
   graph = napkin::compileModel(context, sources, flags.positional.front(), options, diagnostics);
   if (!graph || diagnostics.hasErrors()) {
     rt::writeErrors(diagnostics.render());
     return ExitStatus::wrongInput;
   }
+  times.begin("hash of the graph");
   graphHash = hashGraph(*graph);
+  times.end();
   return ExitStatus::done;
 }
 
-ExitStatus Model::plan(const AfterPass &afterPass) {
-  return succeeded(planModule(*graph, machine, pipeline, afterPass)) ? ExitStatus::done
+ExitStatus Model::plan(const PassCallback &afterPass) {
+  return succeeded(planModule(*graph, machine, pipeline, times, afterPass)) ? ExitStatus::done
                                                                      : ExitStatus::wrongInput;
 }
 
-ExitStatus Model::compile(CompiledProgram &compiled) {
-  auto result = compileProgram(*graph, machine);
-  if (failed(result))
+ExitStatus Model::makeProgram(CompiledProgram &compiled) {
+  times.begin("program");
+  auto program = buildProgram(*graph, "cpu:" + cpuNameOf(machine));
+  if (failed(program))
     return ExitStatus::machineFailure;
-  compiled = std::move(*result);
+  compiled.program = std::move(*program);
   compiled.program.graphHash = graphHash;
+  return ExitStatus::done;
+}
+
+ExitStatus Model::makeObjects(CompiledProgram &compiled) {
+  times.begin("kernel lowering");
+  auto lowered = lowerModule(*graph);
+  if (failed(lowered))
+    return ExitStatus::machineFailure;
+  auto objects = compileLowered(**lowered, machine, times);
+  if (failed(objects))
+    return ExitStatus::machineFailure;
+  compiled.objects = std::move(*objects);
   return ExitStatus::done;
 }

@@ -38,9 +38,17 @@ public:
   /// the CPU is one unless `takesCuda`.
   ExitStatus read(const ParsedFlags &flags, bool takesCuda = false);
   /// Runs the passes.
-  ExitStatus plan(const AfterPass &afterPass = {});
+  ExitStatus plan(const PassCallback &afterPass = {});
+  /// Makes what the runtime knows of a planned model.
+  ExitStatus makeProgram(CompiledProgram &compiled);
   /// Makes machine code.
-  ExitStatus compile(CompiledProgram &compiled);
+  ExitStatus makeObjects(CompiledProgram &compiled);
+
+  /// Prints the table of `times` if `--timing` was given.
+  void printTimes();
+
+  /// The phases so far.
+  napkin::runtime::PhaseTimes times;
 
   mlir::ModuleOp module() { return *graph; }
   const TargetMachineOptions &target() const { return machine; }
@@ -58,7 +66,11 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> graph;
   std::string graphHash;
   std::string architecture;
+  bool wantsTimes = false;
 };
+
+/// The switch that `Model::printTimes` obeys; `napkin train` has the runtime's.
+inline constexpr FlagSpec kTimingFlag = {"timing", "", "print the seconds of each phase on standard error"};
 
 /// The flags that `Model::read` takes, beside those of the runtime's `compileFlags`.
 std::span<const FlagSpec> modelFlags();

@@ -13,6 +13,7 @@ static constexpr FlagSpec kReportFlags[] = {
     {"after", "PASS", "stop after this pass"},
     {"steps", "N", "planned updates"},
     {"seed", "N", "the default seed"},
+    kTimingFlag,
 };
 
 /// The device that the flags name, or null; false after an error.
@@ -69,6 +70,7 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   printLedger(ledger, device, stream);
+  model.printTimes();
   auto failure = rt::writeOutput(text);
   return failure ? fail(*failure) : ExitStatus::done;
 }

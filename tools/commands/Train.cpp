@@ -1,5 +1,4 @@
 // napkin train: compiles a model in memory and trains it.
-#include "codegen/BuildProgram.h"
 #include "runtime/execute/Arena.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/train/Run.h"
@@ -35,18 +34,19 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   if ((status = model.read(*flags)) != ExitStatus::done || (status = model.plan()) != ExitStatus::done)
     return status;
   // A model that does not fit is refused before the minutes that its code may take.
-  auto planned = buildProgram(model.module(), "cpu:" + cpuNameOf(model.target()));
-  if (failed(planned))
-    return ExitStatus::machineFailure;
-  int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
-  if (auto failure = rt::checkMemory(planned->arenaBytes, planned->scratchBytesPerWorker, threads))
-    return fail(*failure);
   CompiledProgram compiled;
-  if ((status = model.compile(compiled)) != ExitStatus::done)
+  if ((status = model.makeProgram(compiled)) != ExitStatus::done)
+    return status;
+  int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
+  if (auto failure = rt::checkMemory(compiled.program.arenaBytes, compiled.program.scratchBytesPerWorker, threads))
+    return fail(*failure);
+  if ((status = model.makeObjects(compiled)) != ExitStatus::done)
     return status;
   addScalars(*flags, compiled.program, *options);
+  model.times.begin("loading");
   auto program = loadProgram(std::move(compiled));
   if (!program)
     return fail(llvm::toString(program.takeError()), ExitStatus::machineFailure);
+  options->times = model.times;
   return rt::runProgram(program->loaded, *options, "napkin");
 }

@@ -97,3 +97,13 @@ nap.kernel_def contraction @read_twice {
   %2 = nap.add %0, %1 : tensor<7x9xf32>
   nap.yield %2 : tensor<7x9xf32>
 }
+
+// Draws at a site that the launch gives.
+// CHECK: drop_of_product: {{.*}}equal
+nap.kernel_def contraction @drop_of_product attributes {nap.sites = 1 : i64} {
+^bb0(%k: tensor<4xi32>, %a: tensor<9x7xf32>, %b: tensor<7x50xf32>):
+  %p = nap.einsum "ik,kj->ij" %a, %b : (tensor<9x7xf32>, tensor<7x50xf32>) -> tensor<9x50xf32>
+  %r = nap.random_uniform %k site 0 : tensor<4xi32> -> tensor<9x50xf32>
+  %y = nap.mul %p, %r : tensor<9x50xf32>
+  nap.yield %y : tensor<9x50xf32>
+}

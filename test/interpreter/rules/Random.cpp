@@ -59,6 +59,8 @@ static std::array<float, 2> normalPair(const Draw &draw, uint32_t first, uint32_
 Tensor nap::interpreter::executeRandom(Machine &machine, Operation *op, const Tensor &key) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   auto site = static_cast<uint32_t>(cast<IntegerAttr>(op->getAttr("site")).getInt());
+  if (machine.sites)
+    site = static_cast<uint32_t>(machine.sites[site]);
   std::array<uint32_t, 4> keys;
   for (int64_t i = 0; i < 4; ++i)
     keys[i] = static_cast<uint32_t>(machine.read(key, i).whole);

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Cold compile times of the example models, phase by phase.
+
+Usage: python3 bench/compile.py [--napkin=build/release/bin/napkin] [--repeats=5] [--out=FILE.md] [NAME ...]
+
+Every measurement is a process of its own that compiles a model file to an executable with --timing; nothing is kept
+from one to the next. For each phase the table has the median over the repeats, in milliseconds: by the clock, and
+processor time of all threads in brackets. The number of kernels does not change with the number of layers.
+Names select models; without any all are measured.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODELS = {
+    "mlp": ["mlp.nap"],
+    "words": ["words.nap"],
+    "gpt2": ["gpt2.nap"],
+    "gpt2 4x64": ["gpt2.nap", "-D", "p=0", "-D", "seq=64", "--accumulate", "1"],
+    "gpt2 48 layers": ["gpt2.nap", "-D", "layers=48"],
+    "llama3": ["llama3.nap"],
+}
+
+
+def compile_once(napkin, words, output):
+    """Phases of one compilation: name -> (seconds by the clock, seconds of all threads). A pass that runs several
+    times is summed."""
+    model = ROOT / "examples" / words[0]
+    run = subprocess.run([napkin, "compile", model, *words[1:], "--timing", "-o", output], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"napkin compile {' '.join(words)}: {run.stderr}")
+    phases = {}
+    for line in run.stderr.splitlines()[1:]:
+        *name, wall, cpu, _, _ = line.split()
+        old = phases.get(" ".join(name), (0, 0))
+        phases[" ".join(name)] = (old[0] + float(wall), old[1] + float(cpu))
+    return phases
+
+
+def count_kernels(executable):
+    """Kernels of an executable."""
+    return len(json.loads(subprocess.run([executable, "--program"], capture_output=True, text=True, check=True).stdout)["kernels"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--napkin", default=str(ROOT / "build/release/bin/napkin"))
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--out")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MODELS))
+    options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in MODELS]:
+        parser.error(f"no model '{unknown[0]}'; there are {', '.join(MODELS)}")
+    names = options.names or list(MODELS)
+    runs = {name: [] for name in names}
+    facts = {}
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder) / "model"
+        for _ in range(options.repeats):
+            for name in names:
+                runs[name].append(compile_once(options.napkin, MODELS[name], output))
+                facts[name] = (count_kernels(output), output.stat().st_size)
+    rows = list(dict.fromkeys(phase for name in names for run in runs[name] for phase in run))
+    rows.append(rows.pop(rows.index("all")))
+
+    def cell(name, phase):
+        found = [run[phase] for run in runs[name] if phase in run]
+        if not found:
+            return ""
+        wall, cpu = (statistics.median(column) * 1000 for column in zip(*found))
+        return f"{wall:.0f} ({cpu:.0f})"
+
+    lines = [f"Milliseconds by the clock (of all threads), medians of {options.repeats}.", "",
+             "| phase | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
+    lines += [f"| {phase} | " + " | ".join(cell(name, phase) for name in names) + " |" for phase in rows]
+    lines.append("| kernels | " + " | ".join(str(facts[name][0]) for name in names) + " |")
+    lines.append("| bytes of the executable | " + " | ".join(str(facts[name][1]) for name in names) + " |")
+    text = "\n".join(lines) + "\n"
+    if options.out:
+        pathlib.Path(options.out).write_text(text)
+    print(text, end="")
+
+
+main()
