@@ -358,6 +358,14 @@ void AttentionEmitter::readSeeds(Value key) {
   for (int64_t i = 0; i < 4; ++i)
     seeds[i] = memref::LoadOp::create(
         b, tensor.memory, ValueRange{constant(tensor.place.offset + i * tensor.place.strides[0])});
+  // A launch gives its sites in memory before the scratch.
+  Block &entry = func.getBody().front();
+  if (entry.getNumArguments() == inputs + outputs + 4) {
+    Value word = memref::LoadOp::create(b, entry.getArgument(inputs + outputs), ValueRange{constant(site)});
+    siteWord = arith::TruncIOp::create(b, b.getI32Type(), word);
+  } else {
+    siteWord = arith::ConstantOp::create(b, b.getIntegerAttr(b.getI32Type(), APInt(32, site)));
+  }
 }
 
 std::array<Value, 4> AttentionEmitter::keepFactors(Value head, Value q, Value k) {
@@ -381,7 +389,7 @@ std::array<Value, 4> AttentionEmitter::keepFactors(Value head, Value q, Value k)
         arith::TruncIOp::create(b, words, arith::ShRUIOp::create(b, group, number(wide, 32)));
     high = arith::OrIOp::create(b, arith::AndIOp::create(b, high, number(words, 0xFFFF)),
                                 arith::ShLIOp::create(b, keys[3], number(words, 16)));
-    return buildPhilox(b, b.getLoc(), {low, high, keys[2], number(words, site)},
+    return buildPhilox(b, b.getLoc(), {low, high, keys[2], splat(siteWord)},
                        {keys[0], keys[1]});
   };
   // A uniform number word >> 8 times 2^-24 is at least the rate where the word is at least this.

@@ -135,7 +135,8 @@ private:
   unsigned inputs = 0, outputs = 0;
   mlir::Value scratch;
   int64_t used = 0;
-  uint32_t site = 0;
+  uint32_t site = 0; ///< of the draws, or its number among the launch's sites where those are an operand
+  mlir::Value siteWord;
   std::array<mlir::Value, 4> seeds;
 };
 

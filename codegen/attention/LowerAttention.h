@@ -7,7 +7,7 @@
 
 namespace nap {
 
-/// Fill `func` (one flat memref an operand, inputs then outputs, scratch, first, last), before its
+/// Fill `func` (one flat memref an operand, inputs then outputs, sites if there, scratch, first, last), before its
 /// return, with the op's work, cut as `schedule` says.
 void lowerAttention(mlir::func::FuncOp func, AttentionOp op, const AttentionSchedule &schedule);
 void lowerAttentionBackward(mlir::func::FuncOp func, AttentionBackwardOp op,

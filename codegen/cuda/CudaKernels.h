@@ -18,7 +18,8 @@ struct CudaKernel {
 };
 
 /// Adds to `target` a function of the kernel's name in scf, arith, math, memref and gpu: one flat
-/// memref an operand, inputs, then results, then the launch's sites. Elements of the results go to threads, grid-stride;
+/// memref an operand, inputs, then results, then the sites
+/// of random draws if it has some. Elements of the results go to threads, grid-stride;
 /// where the kernel sums along last axes an element goes to a block of 128 threads, one a running
 /// sum, so that the order of sums is that of every target. Fails with a diagnostic at a class that
 /// has no such form.

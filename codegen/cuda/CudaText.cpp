@@ -76,7 +76,8 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
     head.arguments.push_back(results.size() == 1 ? "out" : fmt::format("out_{}", i));
     types += (i ? ", " : "") + typeText(result.getType());
   }
-  head.inputs = body.getNumArguments();
+  head.firstResult = body.getNumArguments();
+  head.lastResult = head.arguments.size();
   if (def->hasAttr("nap.sites"))
     head.arguments.push_back("sites");
 

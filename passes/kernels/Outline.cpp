@@ -43,9 +43,10 @@ static void liftSites(KernelOp kernel) {
   Builder builder(kernel.getContext());
   SmallVector<int64_t> sites;
   for (Operation &op : kernel.getBody().front()) {
-    if (!isa<RandomUniformOp, RandomNormalOp>(op))
+    auto attribute = op.getAttrOfType<IntegerAttr>("site");
+    if (!attribute)
       continue;
-    int64_t site = uint32_t(op.getAttrOfType<IntegerAttr>("site").getInt());
+    int64_t site = uint32_t(attribute.getInt());
     auto *found = llvm::find(sites, site);
     op.setAttr("site", builder.getI32IntegerAttr(found - sites.begin()));
     if (found == sites.end())

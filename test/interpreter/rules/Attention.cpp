@@ -96,9 +96,12 @@ template <typename OpTy> struct Attention {
     int64_t element = (head * queries + i) * keys + j, group = element / 4;
     auto [found, isNew] = drawn.try_emplace(group);
     if (isNew) {
+      auto site = static_cast<uint32_t>(*op.getSite());
+      if (machine.sites)
+        site = static_cast<uint32_t>(machine.sites[site]);
       uint32_t second = static_cast<uint32_t>(group >> 32 & 0xFFFF) | seeds[3] << 16;
       found->second = philox(
-          {static_cast<uint32_t>(group), second, seeds[2], static_cast<uint32_t>(*op.getSite())},
+          {static_cast<uint32_t>(group), second, seeds[2], site},
           {seeds[0], seeds[1]}, machine.counters);
     }
     machine.counters.integer += 3;
