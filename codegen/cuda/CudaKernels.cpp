@@ -211,8 +211,6 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
     return def.emitError() << "kernel '" << def.getSymName() << "' of class "
                            << stringifyKernelClass(def.getKernelClass())
                            << " has no CUDA text yet; compile with --target=cpu";
-  if (int64_t sites = kernel.siteCount())
-    operands.push_back(MemRefType::get({sites}, builder.getI64Type()));
   kernel.func = func::FuncOp::create(builder, def.getLoc(), def.getSymName(),
                                      builder.getFunctionType(operands, {}));
   builder.setInsertionPointToStart(kernel.func.addEntryBlock());

@@ -573,7 +573,8 @@ FailureOr<std::string> Printer::print() {
       name += fmt::format("_{}", count - 1);
     expressions[argument] = {name, true};
     std::string type = typeName(cast<MemRefType>(argument.getType()).getElementType());
-    parameters += fmt::format("{}{}{} *{}{}", i ? ", " : "", i >= head.firstResult && i < head.lastResult ? "" : "const ", type,
+    parameters += fmt::format("{}{}{} *{}{}", i ? ", " : "",
+                              i >= head.firstResult && i < head.lastResult ? "" : "const ", type,
                               head.isInPlace ? "" : "__restrict__ ", name);
   }
   line(fmt::format("extern \"C\" __global__ __launch_bounds__({})", head.blockThreads));

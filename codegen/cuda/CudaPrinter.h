@@ -13,7 +13,8 @@ struct CudaHead {
   std::vector<std::string> comments;  ///< lines above it, without the slashes
   int64_t blockThreads = 256;         ///< threads of a block, at most
   std::vector<std::string> arguments; ///< a name for each memref argument
-  size_t firstResult = 0, lastResult = 0; ///< the arguments that are written; the others are only read
+  size_t firstResult = 0,
+         lastResult = 0; ///< the arguments that are written; the others are only read
   bool isInPlace =
       false; ///< whether a result may share an input's bytes: no pointer is restrict then
 };
