@@ -1,9 +1,11 @@
-// bf16 in memory, in LLVM IR.
+// Narrow elements in memory, in LLVM IR.
 #include "codegen/Halves.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -81,5 +83,43 @@ void nap::moveHalvesAsIntegers(Module &module) {
       moveLoad(load);
     else if (store && holdsHalves(store->getValueOperand()->getType()))
       moveStore(store);
+  }
+}
+
+/// The only lane of a constant mask; none where more or fewer are set, or the mask is known only at run time.
+static std::optional<unsigned> onlyLane(Value *mask) {
+  auto *constant = dyn_cast<Constant>(mask);
+  auto *type = dyn_cast<FixedVectorType>(mask->getType());
+  if (!constant || !type)
+    return std::nullopt;
+  std::optional<unsigned> lane;
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    Constant *bit = constant->getAggregateElement(i);
+    if (!bit || !isa<ConstantInt>(bit))
+      return std::nullopt;
+    if (bit->isNullValue())
+      continue;
+    if (lane)
+      return std::nullopt;
+    lane = i;
+  }
+  return lane;
+}
+
+void nap::storeSingleLanes(Module &module) {
+  SmallVector<std::pair<IntrinsicInst *, unsigned>> found;
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        if (auto *call = dyn_cast<IntrinsicInst>(&instruction);
+            call && call->getIntrinsicID() == Intrinsic::masked_store)
+          if (auto lane = onlyLane(call->getArgOperand(call->arg_size() - 1)))
+            found.push_back({call, *lane});
+  for (auto [call, lane] : found) {
+    IRBuilder<> builder(call);
+    Value *element = builder.CreateExtractElement(call->getArgOperand(0), uint64_t(lane));
+    Value *place = builder.CreateConstGEP1_64(element->getType(), call->getArgOperand(1), lane);
+    builder.CreateAlignedStore(element, place, Align(1));
+    call->eraseFromParent();
   }
 }

@@ -6,6 +6,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -113,8 +114,8 @@ llvm::StringRef nap::bf16UnitOf(const TargetMachineOptions &options) {
 
 std::string nap::symbolOfKernel(StringRef kernel) { return "nap." + kernel.str(); }
 
-/// Deals the functions of a module out to modules inside it, parts of about equal work, so that they compile side by
-/// side. The number of parts is fixed: the same objects come out on every machine.
+/// Deals the functions of a module out to modules inside it, each with the lists that it reads, parts of about equal
+/// work, so that they compile side by side. The number of parts is fixed: the same objects come out on every machine.
 static void splitIntoParts(ModuleOp module) {
   constexpr size_t mostParts = 8;
   struct Kernel {
@@ -130,12 +131,18 @@ static void splitIntoParts(ModuleOp module) {
   std::sort(kernels.begin(), kernels.end(), [](Kernel &a, Kernel &b) {
     return std::make_pair(b.size, a.function.getName()) < std::make_pair(a.size, b.function.getName());
   });
+  SymbolTable symbols(module);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   size_t count = std::min(mostParts, kernels.size());
   for (size_t part = 0; part < count; ++part) {
     auto inner = ModuleOp::create(builder, module.getLoc());
-    for (size_t i = part; i < kernels.size(); i += count)
+    for (size_t i = part; i < kernels.size(); i += count) {
+      kernels[i].function.walk([&](memref::GetGlobalOp read) {
+        if (auto list = symbols.lookup<memref::GlobalOp>(read.getName()))
+          list->moveBefore(inner.getBody(), inner.getBody()->end());
+      });
       kernels[i].function->moveBefore(inner.getBody(), inner.getBody()->end());
+    }
   }
 }
 
@@ -255,6 +262,7 @@ compileObject(ModuleOp converted, const TargetMachineOptions &options, std::stri
     }
   double translated = threadSeconds();
   optimize(*module, **machine);
+  storeSingleLanes(*module);
   double optimised = threadSeconds();
   if (llvmText) {
     llvm::raw_string_ostream stream(*llvmText);

@@ -79,9 +79,14 @@ Value Body::allocate(Type element, int64_t count) {
                                   entry.getI64IntegerAttr(64));
 }
 
-/// A list of numbers in read-only memory of the module.
+/// A list of numbers in read-only memory of the module, under the function's name: modules of several functions are
+/// joined, and dealt out again, with what is named after each.
 static Value globalList(OpBuilder &b, Location loc, DenseElementsAttr values) {
-  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  auto function = dyn_cast<func::FuncOp>(parent);
+  if (!function)
+    function = parent->getParentOfType<func::FuncOp>();
+  auto module = function->getParentOfType<ModuleOp>();
   auto flat = values.reshape(cast<ShapedType>(values.getType()).clone({values.getNumElements()}));
   if (values.getElementType().isInteger(1)) {
     SmallVector<int8_t> bytes;
@@ -93,7 +98,7 @@ static Value globalList(OpBuilder &b, Location loc, DenseElementsAttr values) {
   auto type = MemRefType::get(flat.getType().getShape(), flat.getElementType());
   std::string name;
   for (unsigned i = 0;; ++i) {
-    name = "constant." + std::to_string(i);
+    name = (function.getSymName() + ".constant." + llvm::Twine(i)).str();
     auto other = module.lookupSymbol<memref::GlobalOp>(name);
     if (!other) {
       OpBuilder start = OpBuilder::atBlockBegin(module.getBody());
