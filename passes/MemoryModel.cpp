@@ -92,6 +92,20 @@ SmallVector<bool> nap::readsElementByElement(KernelOp kernel) {
   return result;
 }
 
+/// The results of a kernel that no reduction in it needs. Others may be stored before inputs are read for
+/// the last time: they take no input's place.
+static SmallVector<bool> storesLast(KernelOp kernel) {
+  DenseSet<Value> reduced;
+  Block &block = kernel.getBody().front();
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (isa<ReduceOp>(op) || llvm::any_of(op.getResults(), [&](Value v) { return reduced.contains(v); }))
+      reduced.insert(op.operand_begin(), op.operand_end());
+  SmallVector<bool> result;
+  for (Value value : block.getTerminator()->getOperands())
+    result.push_back(!reduced.contains(value));
+  return result;
+}
+
 FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &declared) {
   FunctionMemory memory;
   planning::Timeline &timeline = memory.timeline;
@@ -118,10 +132,10 @@ FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &decl
     for (Value output : op.getResults())
       step.writes.push_back(number(output, int64_t(memory.kernels.size())));
     if (auto kernel = dyn_cast<KernelOp>(op)) {
-      SmallVector<bool> inPlace = readsElementByElement(kernel);
+      SmallVector<bool> inPlace = readsElementByElement(kernel), isLast = storesLast(kernel);
       for (auto [input, allowed] : llvm::zip(op.getOperands(), inPlace))
-        for (Value output : op.getResults())
-          if (allowed && input.getType() == output.getType())
+        for (auto [output, last] : llvm::zip(op.getResults(), isLast))
+          if (allowed && last && input.getType() == output.getType())
             step.inPlace.push_back({memory.numberOf(input), memory.numberOf(output)});
     }
     timeline.steps.push_back(std::move(step));

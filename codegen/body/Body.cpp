@@ -40,9 +40,8 @@ void Body::preset(Value tensor, ArrayRef<Linear> index, Value value) {
 
 Value Body::compute(Value tensor, ArrayRef<Linear> index) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  if (isa<BlockArgument>(tensor))
-    return load(memory.lookup(tensor), type.getElementType(),
-                indices.linearize(index, type.getShape()));
+  if (Value memref = memory.lookup(tensor))
+    return load(memref, type.getElementType(), indices.linearize(index, type.getShape()));
   Operation *op = tensor.getDefiningOp();
   return TypeSwitch<Operation *, Value>(op)
       .Case<ConstantOp>([&](auto op) { return constant(op, index); })

@@ -33,10 +33,19 @@ public:
   /// Says what `tensor` is at whatever index `at` is asked for: the caller knows that it is asked at
   /// one place only.
   void give(mlir::Value tensor, mlir::Value value) { given[tensor] = value; }
+  /// A reduction of terms of `element`: `term(j)` is term j, whose form may vary in lanes.
+  struct Sum {
+    ReduceKind kind;
+    mlir::Type element;
+    std::function<mlir::Value(const Linear &)> term;
+  };
 
   /// Presets the value of `tensor` at `index`: what `at` gives from now on while the present loops
   /// are open.
   void preset(mlir::Value tensor, llvm::ArrayRef<Linear> index, mlir::Value value);
+
+  /// From now on the elements of `tensor` are read from `memref`, where the caller has stored them.
+  void keep(mlir::Value tensor, mlir::Value memref) { memory[tensor] = memref; }
 
   //===-- Loops ------------------------------------------------------------------------------===//
 
@@ -137,15 +146,10 @@ private:
   /// Both conditions, scalar or in lanes, at `level`; null stands for one that always holds.
   mlir::Value both(unsigned level, mlir::Value left, mlir::Value right);
 
-  /// `term(j)` is term j of n, of `element`; the forms given vary in lanes.
-  mlir::Value rowReduction(ReduceKind kind, mlir::Type element, int64_t n,
-                           std::function<mlir::Value(const Linear &)> term);
-  mlir::Value rowBlock(ReduceKind kind, mlir::Type element, int64_t n, Linear first,
-                       llvm::function_ref<mlir::Value(const Linear &)> term);
-  mlir::Value orderedReduction(ReduceKind kind, mlir::Type type, int64_t n,
-                               llvm::function_ref<mlir::Value(const Linear &)> term);
-  mlir::Value treeReduction(ReduceKind kind, mlir::Type type, int64_t n,
-                            llvm::function_ref<mlir::Value(const Linear &)> term);
+  llvm::SmallVector<mlir::Value> rowReduction(llvm::ArrayRef<Sum> sums, int64_t n);
+  llvm::SmallVector<mlir::Value> rowBlock(llvm::ArrayRef<Sum> sums, int64_t n, Linear first);
+  llvm::SmallVector<mlir::Value> orderedReduction(llvm::ArrayRef<Sum> sums, bool lanes, int64_t n);
+  mlir::Value treeReduction(const Sum &sum, bool lanes, int64_t n);
 
   mlir::Location location;
   int64_t width;

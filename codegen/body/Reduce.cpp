@@ -58,22 +58,35 @@ static Value foldLanes(OpBuilder &b, Location loc, ReduceKind kind, Value lanes)
   return vector::ExtractOp::create(b, loc, lanes, ArrayRef<int64_t>{0});
 }
 
+/// What changes nothing in each reduction's result, as vectors or scalars.
+static SmallVector<Value> neutrals(Body &body, OpBuilder &entry, ArrayRef<Body::Sum> sums, bool lanes) {
+  SmallVector<Value> values;
+  for (const Body::Sum &sum : sums)
+    values.push_back(body.number(sum.element, neutralOf(entry, sum.kind, sum.element), lanes));
+  return values;
+}
+
 /// At most kRowBlock terms from `first`: kRunningSums running results, 16 a vector, then halves.
-Value Body::rowBlock(ReduceKind kind, Type element, int64_t n, Linear first,
-                     llvm::function_ref<Value(const Linear &)> term) {
+SmallVector<Value> Body::rowBlock(ArrayRef<Sum> sums, int64_t n, Linear first) {
   constexpr int64_t groups = kRunningSums / kLanes;
   unfit += width != kLanes;
   int64_t turns = n / kRunningSums, rest = n % kRunningSums;
-  TypedAttr nothing = neutralOf(entry, kind, element);
-  SmallVector<Value> running(turns ? groups : (rest + kLanes - 1) / kLanes,
-                             number(element, nothing, true));
+  size_t perSum = turns ? groups : (rest + kLanes - 1) / kLanes;
+  SmallVector<Value> nothing = neutrals(*this, entry, sums, true);
+  // Those of the first sum, of the second, ...
+  SmallVector<Value> running;
+  for (Value value : nothing)
+    running.append(perSum, value);
   auto addTerm = [&](int64_t group, const Linear &start, unsigned lane, Value mask) {
-    Value value = term(start + group * kLanes + Linear::of(lane));
-    OpBuilder &b = builder();
-    value = splat(b, value);
-    if (mask)
-      value = arith::SelectOp::create(b, location, mask, value, number(element, nothing, true));
-    running[group] = combine(b, location, kind, running[group], value);
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Value value = sum.term(start + group * kLanes + Linear::of(lane));
+      OpBuilder &b = builder();
+      value = splat(b, value);
+      if (mask)
+        value = arith::SelectOp::create(b, location, mask, value, nothing[i]);
+      Value &place = running[i * perSum + group];
+      place = combine(b, location, sum.kind, place, value);
+    }
   };
 
   if (turns > 1) {
@@ -103,114 +116,177 @@ Value Body::rowBlock(ReduceKind kind, Type element, int64_t n, Linear first,
   }
 
   OpBuilder &b = builder();
-  for (size_t half = groups / 2; half >= 1; half /= 2)
-    for (size_t i = 0; i < half && i + half < running.size(); ++i)
-      running[i] = combine(b, location, kind, running[i], running[i + half]);
-  return foldLanes(b, location, kind, running[0]);
+  SmallVector<Value> results;
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    auto own = MutableArrayRef<Value>(running).slice(number * perSum, perSum);
+    for (size_t half = groups / 2; half >= 1; half /= 2)
+      for (size_t i = 0; i < half && i + half < own.size(); ++i)
+        own[i] = combine(b, location, sum.kind, own[i], own[i + half]);
+    results.push_back(foldLanes(b, location, sum.kind, own[0]));
+  }
+  return results;
 }
 
 /// Blocks of kRowBlock, whose results are reduced by the same rule.
-Value Body::rowReduction(ReduceKind kind, Type element, int64_t n,
-                         std::function<Value(const Linear &)> term) {
+SmallVector<Value> Body::rowReduction(ArrayRef<Sum> sums, int64_t n) {
   if (n <= kRowBlock)
-    return rowBlock(kind, element, n, 0, term);
+    return rowBlock(sums, n, 0);
   int64_t whole = n / kRowBlock, rest = n % kRowBlock;
   int64_t blocks = whole + (rest > 0);
-  Value results = allocate(element, blocks);
+  SmallVector<Value> lists;
+  SmallVector<Sum> ofBlocks;
+  for (const Sum &sum : sums) {
+    Value list = allocate(sum.element, blocks);
+    lists.push_back(list);
+    ofBlocks.push_back({sum.kind, sum.element, [this, list, element = sum.element](const Linear &j) {
+                          return load(list, element, j);
+                        }});
+  }
+  auto storeBlock = [&](const Linear &block, int64_t count) {
+    SmallVector<Value> results = rowBlock(sums, count, block * kRowBlock);
+    for (auto [list, result] : llvm::zip(lists, results))
+      store(result, list, block);
+  };
   Loop loop = open(0, whole);
-  Value result = rowBlock(kind, element, kRowBlock, loop.index() * kRowBlock, term);
-  store(result, results, loop.index());
+  storeBlock(loop.index(), kRowBlock);
   close(loop);
   if (rest)
-    store(rowBlock(kind, element, rest, whole * kRowBlock, term), results, whole);
-  return rowReduction(kind, element, blocks,
-                      [&](const Linear &j) { return load(results, element, j); });
+    storeBlock(whole, rest);
+  return rowReduction(ofBlocks, blocks);
 }
 
-/// Terms in order, from what changes nothing; `type` is a scalar or a vector. Sums go in blocks.
-Value Body::orderedReduction(ReduceKind kind, Type type, int64_t n,
-                             llvm::function_ref<Value(const Linear &)> term) {
-  Type element = getElementTypeOrSelf(type);
-  bool lanes = isa<VectorType>(type);
-  Value nothing = number(element, neutralOf(entry, kind, element), lanes);
-  // One run of `count` terms from `first`.
-  auto run = [&](const Linear &first, int64_t count) -> Value {
-    Loop loop = open(0, count, nothing);
-    Value value = term(first + loop.index());
-    if (lanes)
-      value = splat(builder(), value);
-    close(loop, combine(builder(), location, kind, loop.op.getRegionIterArg(0), value));
-    return loop.op.getResult(0);
+/// Terms in order, from what changes nothing. Sums go in blocks; in one loop for all.
+SmallVector<Value> Body::orderedReduction(ArrayRef<Sum> sums, bool lanes, int64_t n) {
+  SmallVector<Value> nothing = neutrals(*this, entry, sums, lanes);
+  auto combineAll = [&](ValueRange left, ValueRange right) {
+    SmallVector<Value> results;
+    for (auto [i, sum] : llvm::enumerate(sums))
+      results.push_back(combine(builder(), location, sum.kind, left[i], right[i]));
+    return results;
   };
-  if (kind != ReduceKind::sum || n <= kColumnBlock)
+  // One run of `count` terms from `first`.
+  auto run = [&](const Linear &first, int64_t count) -> SmallVector<Value> {
+    Loop loop = open(0, count, nothing);
+    SmallVector<Value> values;
+    for (const Sum &sum : sums) {
+      Value value = sum.term(first + loop.index());
+      values.push_back(lanes ? splat(builder(), value) : value);
+    }
+    close(loop, combineAll(loop.op.getRegionIterArgs(), values));
+    return loop.op.getResults();
+  };
+  bool areSums = llvm::all_of(sums, [](const Sum &sum) { return sum.kind == ReduceKind::sum; });
+  if (!areSums || n <= kColumnBlock)
     return run(0, n);
   int64_t whole = n / kColumnBlock, rest = n % kColumnBlock;
   Loop blocks = open(0, whole, nothing);
-  Value block = run(blocks.index() * kColumnBlock, kColumnBlock);
-  close(blocks, combine(builder(), location, kind, blocks.op.getRegionIterArg(0), block));
-  Value sum = blocks.op.getResult(0);
+  SmallVector<Value> block = run(blocks.index() * kColumnBlock, kColumnBlock);
+  close(blocks, combineAll(blocks.op.getRegionIterArgs(), block));
+  SmallVector<Value> results = blocks.op.getResults();
   if (rest)
-    sum = combine(builder(), location, kind, sum, run(whole * kColumnBlock, rest));
-  return sum;
+    results = combineAll(results, run(whole * kColumnBlock, rest));
+  return results;
 }
 
 /// Few terms of a last-axis reduction, each from what changes nothing, then halves: lane by lane.
-Value Body::treeReduction(ReduceKind kind, Type type, int64_t n,
-                          llvm::function_ref<Value(const Linear &)> term) {
-  Type element = getElementTypeOrSelf(type);
-  bool lanes = isa<VectorType>(type);
-  Value nothing = number(element, neutralOf(entry, kind, element), lanes);
+Value Body::treeReduction(const Sum &sum, bool lanes, int64_t n) {
+  Value nothing = number(sum.element, neutralOf(entry, sum.kind, sum.element), lanes);
   SmallVector<Value> running;
   for (int64_t j = 0; j < n; ++j) {
-    Value value = term(j);
+    Value value = sum.term(j);
     if (lanes)
       value = splat(builder(), value);
-    running.push_back(combine(builder(), location, kind, nothing, value));
+    running.push_back(combine(builder(), location, sum.kind, nothing, value));
   }
   for (int64_t half = kRunningSums / 2; half >= 1; half /= 2)
     for (int64_t i = 0; i < half && i + half < n; ++i)
-      running[i] = combine(builder(), location, kind, running[i], running[i + half]);
+      running[i] = combine(builder(), location, sum.kind, running[i], running[i + half]);
   return running[0];
+}
+
+/// Whether `op` needs `other`'s result.
+static bool dependsOn(Operation *op, Operation *other) {
+  DenseSet<Operation *> seen;
+  SmallVector<Operation *> next = {op};
+  while (!next.empty())
+    for (Value operand : next.pop_back_val()->getOperands()) {
+      Operation *maker = operand.getDefiningOp();
+      if (maker == other)
+        return true;
+      if (maker && seen.insert(maker).second)
+        next.push_back(maker);
+    }
+  return false;
+}
+
+/// The reduction and others over the same terms, none of which needs another: they go in one loop.
+static SmallVector<ReduceOp> togetherWith(ReduceOp op) {
+  // So many have registers for their running results.
+  constexpr size_t atMost = 2;
+  SmallVector<ReduceOp> together = {op};
+  for (auto other : op->getBlock()->getOps<ReduceOp>()) {
+    bool isAlike = other != op && other.getX().getType().getShape() == op.getX().getType().getShape() &&
+                   other.getAxes() == op.getAxes() && other.getType().getShape() == op.getType().getShape() &&
+                   (other.getKind() == ReduceKind::sum) == (op.getKind() == ReduceKind::sum) &&
+                   (other.getKind() == ReduceKind::prod) == (op.getKind() == ReduceKind::prod);
+    if (isAlike && together.size() < atMost && llvm::none_of(together, [&](ReduceOp one) {
+          return dependsOn(one, other) || dependsOn(other, one);
+        }))
+      together.push_back(other);
+  }
+  return together;
 }
 
 Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
   auto shape = op.getX().getType().getShape();
-  Type element = op.getType().getElementType();
   SmallVector<int64_t> reduced;
   int64_t n = 1;
   for (int64_t axis : op.getAxes()) {
     reduced.push_back(shape[axis]);
     n *= shape[axis];
   }
-  auto term = [&](const Linear &j) {
-    SmallVector<Linear> inner = indices.delinearize(j, reduced);
-    SmallVector<Linear> place;
-    size_t nextReduced = 0, nextKept = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      bool isReduced = llvm::is_contained(op.getAxes(), static_cast<int64_t>(axis));
-      place.push_back(isReduced ? inner[nextReduced++] : index[nextKept++]);
-    }
-    return at(op.getX(), place);
+  SmallVector<Linear> kept(index);
+  SmallVector<int64_t> axes(op.getAxes());
+  auto termOf = [&](Value x) {
+    return [this, axes, kept, reduced, x](const Linear &j) {
+      SmallVector<Linear> inner = indices.delinearize(j, reduced);
+      SmallVector<Linear> place;
+      size_t nextReduced = 0, nextKept = 0;
+      for (int64_t axis = 0; axis < cast<RankedTensorType>(x.getType()).getRank(); ++axis)
+        place.push_back(llvm::is_contained(axes, axis) ? inner[nextReduced++]
+                                                               : kept[nextKept++]);
+      return at(x, place);
+    };
   };
   bool rows =
       !op.getAxes().empty() && op.getAxes().back() == static_cast<int64_t>(shape.size()) - 1;
   bool lanes = indices.varies(index);
-  Type type = lanes ? Type(lanesOf(element)) : element;
   bool inOrder = !rows || op.getKind() == ReduceKind::prod;
-  Value result;
+  // Maxima and minima have the same bits in any order.
+  bool isTree = !inOrder && lanes && op.getKind() == ReduceKind::sum && n <= kFewTerms;
+  SmallVector<ReduceOp> together = {op};
+  if (!isTree)
+    together = togetherWith(op);
+  SmallVector<Sum> sums;
+  for (ReduceOp one : together)
+    sums.push_back({one.getKind(), one.getType().getElementType(), termOf(one.getX())});
+  SmallVector<Value> results;
   reductions.push_back({indices.levelOf(index), !inOrder && !lanes ? double(n) / kLanes : n});
   atLevel(indices.levelOf(index), [&] {
     if (!inOrder && !lanes) {
-      result = collective ? collective(op.getKind(), element, n, term)
-                          : rowReduction(op.getKind(), element, n, term);
+      if (!collective)
+        results = rowReduction(sums, n);
+      else
+        for (const Sum &sum : sums)
+          results.push_back(collective(sum.kind, sum.element, n, sum.term));
       return;
     }
     if (!inOrder && n > kFewTerms)
       ++unfit;
-    // Maxima and minima have the same bits in any order.
-    bool isTree = !inOrder && op.getKind() == ReduceKind::sum && n <= kFewTerms;
-    result = isTree ? treeReduction(op.getKind(), type, n, term)
-                    : orderedReduction(op.getKind(), type, n, term);
+    results = isTree ? SmallVector<Value>{treeReduction(sums[0], lanes, n)}
+                     : orderedReduction(sums, lanes, n);
   });
-  return result;
+  for (auto [one, result] : llvm::zip(together, results))
+    preset(one.getResult(), index, result);
+  return results[0];
 }

@@ -6,14 +6,16 @@
 // in the row's loop, so a reduction whose result is spread along the row is done once a row, and a
 // result of one element a row is stored there:
 //
-//   for row                              layer_norm: x -> y, mean, scale
+//   for row                              layer_norm of a + b: -> x, y, mean, scale
+//     for column: store x = a + b        a result that a reduction reads is stored first, then read again
 //     mean = sum of x[row, ...] / n      a phase: one loop along the row
 //     scale = rsqrt(sum of (x[row, ...] - mean)^2 / n + eps)
-//     for column: store y                what the sums went through is computed again, from the cache
+//     for column: store y                what else the phases share is computed again, from the cache
 //     store mean, scale
 #include "codegen/skeletons/Skeletons.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace nap;
@@ -32,6 +34,44 @@ static RankedTensorType spaceOf(KernelFunction &kernel) {
       space = type;
   }
   return space;
+}
+
+/// Whether the reduction has one element for each of `rows` leading rows, axes of size 1 aside.
+static bool isAlongRows(ReduceOp op, int64_t rows) {
+  for (auto [axis, size] : llvm::enumerate(op.getX().getType().getShape())) {
+    bool isReduced = llvm::is_contained(op.getAxes(), int64_t(axis));
+    if (size == 1)
+      continue;
+    if (isReduced != (rows == 1) || (!isReduced && rows % size != 0))
+      return false;
+    rows /= isReduced ? 1 : size;
+  }
+  return rows == 1;
+}
+
+/// Whether reductions of the kernel read the result, each at its own row alone.
+static bool isReducedAlongRows(Value result, int64_t rows) {
+  bool isReduced = false;
+  SmallVector<std::pair<Operation *, unsigned>> next;
+  DenseSet<std::pair<Operation *, unsigned>> seen;
+  auto visitUsers = [&](Value value, bool isMoved) {
+    for (Operation *user : value.getUsers())
+      if (seen.insert({user, isMoved}).second)
+        next.push_back({user, isMoved});
+  };
+  visitUsers(result, false);
+  while (!next.empty()) {
+    auto [op, isMoved] = next.pop_back_val();
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      if (isMoved || !isAlongRows(reduce, rows))
+        return false;
+      isReduced = true;
+      continue;
+    }
+    for (Value value : op->getResults())
+      visitUsers(value, isMoved || !isa<Fusable, ReshapeOp>(op));
+  }
+  return isReduced;
 }
 
 namespace {
@@ -80,9 +120,9 @@ private:
   bool isOfRow(Value result) const {
     return cast<RankedTensorType>(result.getType()).getShape() != shape;
   }
-  void writeRow(const Linear &row, Value from, Value to);
-  void writeRowResults(const Linear &row, llvm::function_ref<void()> writeOthers);
-  void writeElements(const Linear &row, const Linear &column);
+  void writeRow(const Linear &row, Value from, Value to, ArrayRef<size_t> results);
+  void writeWholeRow(const Linear &row, Value from, Value to);
+  void writeElements(const Linear &row, const Linear &column, ArrayRef<size_t> results);
 
   KernelFunction kernel;
   Walk walk;
@@ -108,13 +148,13 @@ WalkCost PointwiseLoops::write() {
   Value from = min(mul(kernel.first(), chunk), end);
   Value to = min(mul(kernel.last(), chunk), end);
   if (rows == 1) {
-    writeRow(0, from, to);
+    writeRow(0, from, to, llvm::to_vector(llvm::seq<size_t>(0, kernel.results().size())));
   } else {
     Body::Loop row = body.open(div(from, columns), ceilDiv(to, columns), IndexRange::below(rows));
     Value start = mul(row.op.getInductionVar(), columns);
     Value rowFrom = max(sub(from, start), body.indexConstant(0));
     Value rowTo = min(sub(to, start), body.indexConstant(columns));
-    writeRowResults(row.index(), [&] { writeRow(row.index(), rowFrom, rowTo); });
+    writeWholeRow(row.index(), rowFrom, rowTo);
     body.close(row);
   }
 
@@ -125,25 +165,38 @@ WalkCost PointwiseLoops::write() {
   return {vectors, body.unfit == 0 && (walk.width <= kLanes || body.scattered == 0)};
 }
 
-/// Writes the results of one element a row around the others: computed before any is stored, stored after
-/// all are computed.
-void PointwiseLoops::writeRowResults(const Linear &row, llvm::function_ref<void()> writeOthers) {
+/// All results at one row: those that a reduction reads, then the others; those of one element a row are
+/// computed before the others are stored, and stored after all are computed.
+void PointwiseLoops::writeWholeRow(const Linear &row, Value from, Value to) {
+  // An op stands after those that it needs.
+  SmallVector<size_t> early, late;
   SmallVector<std::pair<size_t, Value>> values;
+  for (auto [i, result] : llvm::enumerate(kernel.results()))
+    if (!isOfRow(result))
+      (isReducedAlongRows(result, rows) ? early : late).push_back(i);
+  llvm::sort(early, [&](size_t a, size_t b) {
+    return kernel.results()[a].getDefiningOp()->isBeforeInBlock(kernel.results()[b].getDefiningOp());
+  });
+  for (size_t i : early) {
+    writeRow(row, from, to, i);
+    body.keep(kernel.results()[i], kernel.result(i));
+  }
   for (auto [i, result] : llvm::enumerate(kernel.results()))
     if (isOfRow(result)) {
       auto own = cast<RankedTensorType>(result.getType()).getShape();
       values.push_back({i, body.at(result, body.space().delinearize(row, own))});
     }
-  writeOthers();
+  if (!late.empty())
+    writeRow(row, from, to, late);
   for (auto [i, value] : values)
     body.store(value, kernel.result(i), row);
 }
 
 /// Elements [from, to) of one row.
-void PointwiseLoops::writeRow(const Linear &row, Value from, Value to) {
+void PointwiseLoops::writeRow(const Linear &row, Value from, Value to, ArrayRef<size_t> results) {
   if (walk.width == 1) {
     Body::Loop loop = body.open(from, to, IndexRange::below(columns));
-    writeElements(row, loop.index());
+    writeElements(row, loop.index(), results);
     body.close(loop);
     return;
   }
@@ -156,39 +209,38 @@ void PointwiseLoops::writeRow(const Linear &row, Value from, Value to) {
     Value firstVector = ceilDiv(from, walk.width), lastVector = div(to, walk.width);
     Body::Loop loop = body.open(firstVector, lastVector, IndexRange::below(vectors));
     unsigned lane = body.addLane();
-    writeElements(row, loop.index() * walk.width + Linear::of(lane));
+    writeElements(row, loop.index() * walk.width + Linear::of(lane), results);
     body.close(loop);
     if (columns % walk.width == 0)
       return;
     Body::Loop tail = body.open(max(firstVector, lastVector), ceilDiv(to, walk.width),
                                 IndexRange::below(vectors));
     lane = body.addLane(maskBelow(sub(to, mul(tail.op.getInductionVar(), walk.width))));
-    writeElements(row, tail.index() * walk.width + Linear::of(lane));
+    writeElements(row, tail.index() * walk.width + Linear::of(lane), results);
     body.close(tail);
     return;
   }
   Value whole = add(from, mul(div(sub(to, from), walk.width), walk.width));
   Body::Loop loop = body.open(from, whole, IndexRange::below(columns), {}, walk.width);
   unsigned lane = body.addLane();
-  writeElements(row, loop.index() + Linear::of(lane));
+  writeElements(row, loop.index() + Linear::of(lane), results);
   body.close(loop);
   Body::Loop tail = body.open(whole, to, IndexRange::below(columns), {}, walk.width);
   lane = body.addLane(maskBelow(sub(to, tail.op.getInductionVar())));
-  writeElements(row, tail.index() + Linear::of(lane));
+  writeElements(row, tail.index() + Linear::of(lane), results);
   body.close(tail);
 }
 
-/// All results at one element, or one vector of them: all are computed before any is stored, so a
-/// result may take the place of an input.
-void PointwiseLoops::writeElements(const Linear &row, const Linear &column) {
+/// Results at one element, or one vector of them: all are computed before any is stored, so a result may
+/// take the place of an input.
+void PointwiseLoops::writeElements(const Linear &row, const Linear &column, ArrayRef<size_t> results) {
   size_t outer = shape.size() - walk.innerAxes;
   SmallVector<Linear> index = body.space().delinearize(row, shape.take_front(outer));
   llvm::append_range(index, body.space().delinearize(column, shape.drop_front(outer)));
-  SmallVector<std::pair<size_t, Value>> values;
-  for (auto [i, result] : llvm::enumerate(kernel.results()))
-    if (!isOfRow(result))
-      values.push_back({i, body.at(result, index)});
-  for (auto [i, value] : values)
+  SmallVector<Value> values;
+  for (size_t i : results)
+    values.push_back(body.at(kernel.results()[i], index));
+  for (auto [i, value] : llvm::zip(results, values))
     body.store(value, kernel.result(i), row * columns + column);
 }
 

@@ -450,7 +450,7 @@ std::optional<unsigned> Fuser::groupToJoin(Value value, ArrayRef<Demand> wishes)
   for (const Demand &wish : llvm::reverse(wishes)) {
     const Group &group = groups[wish.group];
     if (!group.isHost || group.opCount >= kOpsAtMost || group.outputs.size() >= kOutputsAtMost ||
-        (isa<ReduceOp>(op) && group.reductionCount >= kReductionsAtMost) || isTooOften(op, wish) ||
+        (isa<ReduceOp>(op) && group.reductionCount >= kReductionsAtMost) ||
         fitOf(value, wish) == Fit::none)
       continue;
     bool isCircle = llvm::any_of(wishes, [&](const Demand &other) {

@@ -47,8 +47,16 @@ static int64_t workOf(Block &region) {
   return work;
 }
 
-/// The units that a kernel's chunks count, and the unit that chunks are multiples of.
-static std::pair<int64_t, int64_t> unitsOf(Block &region) {
+/// What a kernel's chunks count.
+struct Units {
+  int64_t count = 0;
+  /// Chunks are multiples of this.
+  int64_t multiple = 1;
+  /// Whether the multiples are rows with a phase or a result of their own, which stay whole.
+  bool areRows = false;
+};
+
+static Units unitsOf(Block &region) {
   for (Operation &op : region) {
     if (auto scatter = dyn_cast<ScatterAddOp>(op))
       return {scatter.getType().getDimSize(0), 1};
@@ -74,29 +82,21 @@ static std::pair<int64_t, int64_t> unitsOf(Block &region) {
     }
   // A reduction spread along its row is done once a row: rows stay whole.
   if (rows > 1 && elements % rows == 0)
-    return {elements, elements / rows};
+    return {elements, elements / rows, true};
   if (rows == 1)
     return {elements, cast<RankedTensorType>(results[0].getType()).getShape().back()};
   return {elements, unit};
 }
 
-/// Whether the results are of two shapes.
-static bool hasRowResults(Block &region) {
-  OperandRange results = region.getTerminator()->getOperands();
-  return llvm::any_of(results, [&](Value result) {
-    return elementsOf(result) != elementsOf(results[0]);
-  });
-}
-
 /// Chunks of equal size, at most kMostTasks.
 static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
-  auto [units, unit] = unitsOf(region);
+  auto [units, unit, areRows] = unitsOf(region);
   int64_t tasks = std::clamp<int64_t>(workOf(region) / kTaskElements, 1, kMostTasks);
   tasks = std::min(std::max(tasks, minTasks), units);
   int64_t chunk = llvm::alignTo(llvm::divideCeil(units, tasks), unit);
-  // At sizes where the unit would leave fewer tasks than asked for, vectors are given up; a row that has a
-  // result of its own stays whole.
-  if (minTasks > 1 && !hasRowResults(region) && llvm::divideCeil(units, chunk) < uint64_t(std::min(minTasks, units)))
+  // At sizes where the unit would leave fewer tasks than asked for, vectors are given up.
+  if (minTasks > 1 && !areRows &&
+      llvm::divideCeil(units, chunk) < uint64_t(std::min(minTasks, units)))
     chunk = llvm::divideCeil(units, tasks);
   Builder builder(region.getParentOp()->getContext());
   auto entry = [&](StringRef name, int64_t value) {
