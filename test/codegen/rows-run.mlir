@@ -209,3 +209,30 @@ nap.kernel_def reduction @wide_columns {
   %bias = nap.reduce sum %dy [0] : tensor<130x192xf32> -> tensor<192xf32>
   nap.yield %gain, %bias : tensor<192xf32>, tensor<192xf32>
 }
+
+// Results that reductions of the same row read, one of them made of a reduction itself.
+// CHECK: kept_twice: {{.*}} equal
+nap.kernel_def reduction @kept_twice {
+^bb0(%a: tensor<3x2x149xf32>, %b: tensor<3x2x149xf32>):
+  %x = nap.add %a, %b : tensor<3x2x149xf32>
+  %sum = nap.reduce sum %x [2] : tensor<3x2x149xf32> -> tensor<3x2xf32>
+  %sum_ = nap.broadcast %sum [0, 1] : tensor<3x2xf32> -> tensor<3x2x149xf32>
+  %y = nap.sub %x, %sum_ : tensor<3x2x149xf32>
+  %square = nap.mul %y, %y : tensor<3x2x149xf32>
+  %squares = nap.reduce sum %square [2] : tensor<3x2x149xf32> -> tensor<3x2xf32>
+  %top = nap.reduce max %y [2] : tensor<3x2x149xf32> -> tensor<3x2xf32>
+  %squares_ = nap.broadcast %squares [0, 1] : tensor<3x2xf32> -> tensor<3x2x149xf32>
+  %z = nap.div %y, %squares_ : tensor<3x2x149xf32>
+  nap.yield %z, %y, %top, %x : tensor<3x2x149xf32>, tensor<3x2x149xf32>, tensor<3x2xf32>, tensor<3x2x149xf32>
+}
+
+// A result that a sum over the rows reads is no row's own: it is computed again for that sum.
+// CHECK: read_across: {{.*}} equal
+nap.kernel_def reduction @read_across {
+^bb0(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>):
+  %x = nap.add %a, %b : tensor<16x16xf32>
+  %sum = nap.reduce sum %x [0] : tensor<16x16xf32> -> tensor<16xf32>
+  %sum_ = nap.broadcast %sum [0] : tensor<16xf32> -> tensor<16x16xf32>
+  %y = nap.sub %x, %sum_ : tensor<16x16xf32>
+  nap.yield %x, %y : tensor<16x16xf32>, tensor<16x16xf32>
+}

@@ -36,7 +36,32 @@ func.func @residual_layer_norm(%a: tensor<4x64x96xf32>, %b: tensor<4x64x96xf32>,
 
 // -----
 
-// Its gradient: one kernel for both sums over the rows, one for the rows and the residual gradient.
+// A dropped-out branch, the residual sum and the rows' squares: random bits are drawn once for all, since the
+// sum is a result.
+// CHECK-LABEL: func.func @dropout_residual_norm
+// CHECK: nap.kernel reduction {{.*}} -> (tensor<64x96xf32>, tensor<64x96xf32>)
+// CHECK-COUNT-1: nap.random_uniform
+// CHECK-NOT: nap.kernel
+// CHECK: return
+func.func @dropout_residual_norm(%rng: tensor<4xi32>, %a: tensor<64x96xf32>, %b: tensor<64x96xf32>)
+    -> (tensor<64x96xf32>, tensor<64x96xf32>) {
+  %u = nap.random_uniform %rng site 7 : tensor<4xi32> -> tensor<64x96xf32>
+  %p = nap.constant dense<0.1> : tensor<64x96xf32>
+  %zero = nap.constant dense<0.0> : tensor<64x96xf32>
+  %kept = nap.compare ge %u, %p : tensor<64x96xf32> -> tensor<64x96xi1>
+  %branch = nap.select %kept, %b, %zero : tensor<64x96xi1>, tensor<64x96xf32>
+  %x = nap.add %a, %branch : tensor<64x96xf32>
+  %square = nap.mul %x, %x : tensor<64x96xf32>
+  %squares = nap.reduce sum %square [1] : tensor<64x96xf32> -> tensor<64xf32>
+  %scale = nap.rsqrt %squares : tensor<64xf32>
+  %scale_ = nap.broadcast %scale [0] : tensor<64xf32> -> tensor<64x96xf32>
+  %y = nap.mul %x, %scale_ : tensor<64x96xf32>
+  return %y, %x : tensor<64x96xf32>, tensor<64x96xf32>
+}
+
+// -----
+
+// The gradient of a layer_norm: one kernel for both sums over the rows, one for the rows and the residual gradient.
 // CHECK-LABEL: func.func @layer_norm_gradient
 // CHECK-DAG: nap.kernel reduction {{.*}} -> (tensor<96xf32>, tensor<96xf32>)
 // CHECK-DAG: nap.kernel reduction {{.*}} -> tensor<256x96xf32>
