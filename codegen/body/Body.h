@@ -33,6 +33,7 @@ public:
   /// Says what `tensor` is at whatever index `at` is asked for: the caller knows that it is asked at
   /// one place only.
   void give(mlir::Value tensor, mlir::Value value) { given[tensor] = value; }
+
   /// A reduction of terms of `element`: `term(j)` is term j, whose form may vary in lanes.
   struct Sum {
     ReduceKind kind;

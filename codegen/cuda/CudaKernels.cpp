@@ -3,7 +3,8 @@
 //   for element = block * 256 + thread; element < n; element += blocks * 256
 //     result[element] = body
 //
-// A sum along last axes takes its 128 running sums from 128 threads, then halves in shared memory.
+// A sum along last axes takes its 128 running sums from 128 threads, then halves in shared memory. Where
+// results have one element a row, a block takes a row: its sums, then its elements, 128 at a time.
 #include "codegen/cuda/CudaKernels.h"
 
 #include "codegen/body/Combine.h"
@@ -127,15 +128,78 @@ static bool sumsRows(KernelFunction kernel) {
   return false;
 }
 
-/// The function's code: all results at the elements of this thread or block.
-static void fill(KernelFunction kernel, CudaKernel &cuda, ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t extent : shape)
-    elements *= extent;
-  bool isRow = sumsRows(kernel);
-  cuda.blockThreads = isRow ? kRunningSums : kBlockThreads;
-  int64_t perBlock = isRow ? 1 : kBlockThreads;
-  cuda.blocks = std::clamp<int64_t>((elements + perBlock - 1) / perBlock, 1, kBlocksAtMost);
+/// Has the first thread alone do what `emit` writes: two threads that write one place are a fault, even with
+/// the same number.
+static void onFirstThread(Body &body, Value thread, llvm::function_ref<void()> emit) {
+  OpBuilder &b = body.builder();
+  Value isFirst = arith::CmpIOp::create(b, body.loc(), arith::CmpIPredicate::eq, thread,
+                                        body.indexConstant(0));
+  auto branch = scf::IfOp::create(b, body.loc(), isFirst, /*withElseRegion=*/false);
+  emit();
+  // What was written since the branch goes into it.
+  Block &then = branch.getThenRegion().front();
+  Operation *end = branch->getBlock()->getTerminator();
+  for (Operation *op = branch->getNextNode(); op && op != end;) {
+    Operation *next = op->getNextNode();
+    op->moveBefore(then.getTerminator());
+    op = next;
+  }
+}
+
+namespace {
+
+/// Results at an index, computed before any is stored.
+struct Results {
+  KernelFunction kernel;
+  Body &body;
+  SmallVector<std::pair<size_t, Value>> values = {};
+
+  void compute(ArrayRef<int64_t> shape, ArrayRef<Linear> index) {
+    for (auto [i, result] : llvm::enumerate(kernel.results()))
+      if (cast<RankedTensorType>(result.getType()).getShape() == shape)
+        values.push_back({i, body.at(result, index)});
+  }
+  void store(const Linear &place) {
+    for (auto [i, value] : values)
+      body.store(value, kernel.result(i), place);
+  }
+};
+
+} // namespace
+
+/// The results at one row, by all threads of the block.
+static void fillRow(KernelFunction kernel, Body &body, Value thread, const Linear &row, int64_t rows) {
+  auto space = spaceOf(kernel).getShape();
+  int64_t columns = ShapedType::getNumElements(space) / rows, leading = 1;
+  size_t outer = 0;
+  while (leading < rows)
+    leading *= space[outer++];
+  Results ofRow{kernel, body}, ofSpace{kernel, body};
+  for (auto [i, result] : llvm::enumerate(kernel.results()))
+    if (auto own = cast<RankedTensorType>(result.getType()).getShape(); own != space)
+      ofRow.values.push_back({i, body.at(result, body.space().delinearize(row, own))});
+  SmallVector<Linear> index = body.space().delinearize(row, space.take_front(outer));
+  Body::Loop loop = body.open(thread, body.indexConstant(columns), IndexRange::below(columns), {},
+                              kRunningSums);
+  loop.op.getInductionVar().setLoc(
+      NameLoc::get(body.builder().getStringAttr("column"), body.loc()));
+  llvm::append_range(index, body.space().delinearize(loop.index(), space.drop_front(outer)));
+  ofSpace.compute(space, index);
+  ofSpace.store(row * columns + loop.index());
+  body.close(loop);
+  // A result may take the place of an input of one element a row, which all threads have read then.
+  gpu::BarrierOp::create(body.builder(), body.loc());
+  onFirstThread(body, thread, [&] { ofRow.store(row); });
+}
+
+/// The function's code: all results at the elements or rows of this thread or block.
+static void fill(KernelFunction kernel, CudaKernel &cuda, int64_t rows) {
+  auto shape = spaceOf(kernel).getShape();
+  int64_t count = rows ? rows : ShapedType::getNumElements(shape);
+  bool isBlocks = rows || sumsRows(kernel);
+  cuda.blockThreads = isBlocks ? kRunningSums : kBlockThreads;
+  int64_t perBlock = isBlocks ? 1 : kBlockThreads;
+  cuda.blocks = std::clamp<int64_t>((count + perBlock - 1) / perBlock, 1, kBlocksAtMost);
 
   Body body = kernel.body();
   // A copy: opening a loop moves the builders.
@@ -144,7 +208,7 @@ static void fill(KernelFunction kernel, CudaKernel &cuda, ArrayRef<int64_t> shap
   Value thread = gpu::ThreadIdOp::create(b, named("thread"), gpu::Dimension::x);
   Value first = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
   BlockReducer reducer(kernel.func, body, thread);
-  if (isRow) {
+  if (isBlocks) {
     body.collective = [&](ReduceKind kind, Type element, int64_t n,
                           std::function<Value(const Linear &)> term) {
       return reducer.reduce(kind, element, n, term);
@@ -153,33 +217,19 @@ static void fill(KernelFunction kernel, CudaKernel &cuda, ArrayRef<int64_t> shap
     Value start = arith::MulIOp::create(b, body.loc(), first, body.indexConstant(kBlockThreads));
     first = arith::AddIOp::create(b, named("first"), start, thread);
   }
-  Body::Loop loop = body.open(first, body.indexConstant(elements), IndexRange::below(elements), {},
+  Body::Loop loop = body.open(first, body.indexConstant(count), IndexRange::below(count), {},
                               cuda.blocks * perBlock);
-  loop.op.getInductionVar().setLoc(named(isRow ? "row" : "element"));
-  SmallVector<Linear> index = body.space().delinearize(loop.index(), shape);
-  SmallVector<Value> values;
-  for (Value result : kernel.results())
-    values.push_back(body.at(result, index));
-  OpBuilder &inside = body.builder();
-  auto storeAll = [&] {
-    for (auto [i, value] : llvm::enumerate(values))
-      body.store(value, kernel.result(i), loop.index());
-  };
-  if (isRow) {
-    // One thread stores: two that write one place are a fault, even with the same number.
-    Value isFirst = arith::CmpIOp::create(inside, body.loc(), arith::CmpIPredicate::eq, thread,
-                                          body.indexConstant(0));
-    auto branch = scf::IfOp::create(inside, body.loc(), isFirst, /*withElseRegion=*/false);
-    storeAll();
-    // What was stored since the branch goes into it.
-    Block &then = branch.getThenRegion().front();
-    for (Operation *op = branch->getNextNode(); op && op != loop.op.getBody()->getTerminator();) {
-      Operation *next = op->getNextNode();
-      op->moveBefore(then.getTerminator());
-      op = next;
-    }
+  loop.op.getInductionVar().setLoc(named(isBlocks ? "row" : "element"));
+  if (rows) {
+    fillRow(kernel, body, thread, loop.index(), rows);
   } else {
-    storeAll();
+    Results results{kernel, body};
+    results.compute(shape, body.space().delinearize(loop.index(), shape));
+    auto storeAll = [&] { results.store(loop.index()); };
+    if (isBlocks)
+      onFirstThread(body, thread, storeAll);
+    else
+      storeAll();
   }
   body.close(loop);
 }
@@ -198,22 +248,22 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   };
   for (Value input : kernel.region().getArguments())
     addOperand(input.getType());
-  auto shape = cast<RankedTensorType>(kernel.results()[0].getType()).getShape();
   bool isKnown = llvm::none_of(
       kernel.region(), [](Operation &op) { return isa<ScatterAddOp, CumsumOp, TopKOp>(op); });
-  for (Value result : kernel.results()) {
+  for (Value result : kernel.results())
     addOperand(result.getType());
-    isKnown &= cast<RankedTensorType>(result.getType()).getShape() == shape;
-  }
   if (!isKnown)
     return def.emitError() << "kernel '" << def.getSymName() << "' of class "
                            << stringifyKernelClass(def.getKernelClass())
                            << " has no CUDA text yet; compile with --target=cpu";
+  FailureOr<int64_t> rows = rowsOf(kernel);
+  if (failed(rows))
+    return failure();
   kernel.func = func::FuncOp::create(builder, def.getLoc(), def.getSymName(),
                                      builder.getFunctionType(operands, {}));
   builder.setInsertionPointToStart(kernel.func.addEntryBlock());
   func::ReturnOp::create(builder, def.getLoc());
-  fill(kernel, cuda, shape);
+  fill(kernel, cuda, *rows);
   expandMath(kernel.func);
   cuda.func = kernel.func;
   return cuda;

@@ -25,8 +25,7 @@ static constexpr int64_t kColumnLanes = 64;
 /// Steps an element up to which a column sum has registers for wide vectors.
 static constexpr unsigned kFewSteps = 6;
 
-/// The type of the largest result: its elements are the iteration space.
-static RankedTensorType spaceOf(KernelFunction &kernel) {
+RankedTensorType nap::spaceOf(KernelFunction kernel) {
   RankedTensorType space;
   for (Value result : kernel.results()) {
     auto type = cast<RankedTensorType>(result.getType());
@@ -270,9 +269,8 @@ static bool reducesColumns(KernelFunction kernel) {
   return reductions > 0 && steps <= kFewSteps;
 }
 
-/// The rows of a kernel with results of one element a row, 0 without; fails where results have other
-/// shapes than these two.
-static FailureOr<int64_t> rowsOf(KernelFunction kernel, RankedTensorType space) {
+FailureOr<int64_t> nap::rowsOf(KernelFunction kernel) {
+  RankedTensorType space = spaceOf(kernel);
   int64_t rows = 0;
   for (Value result : kernel.results()) {
     auto type = cast<RankedTensorType>(result.getType());
@@ -293,7 +291,7 @@ static FailureOr<int64_t> rowsOf(KernelFunction kernel, RankedTensorType space) 
 
 LogicalResult nap::lowerPointwise(KernelFunction kernel) {
   RankedTensorType type = spaceOf(kernel);
-  FailureOr<int64_t> rows = rowsOf(kernel, type);
+  FailureOr<int64_t> rows = rowsOf(kernel);
   if (failed(rows))
     return failure();
 

@@ -28,6 +28,13 @@ struct KernelFunction {
   Body body(int64_t width = kLanes);
 };
 
+/// The type of the kernel's largest result: its elements are the iteration space.
+mlir::RankedTensorType spaceOf(KernelFunction kernel);
+
+/// The rows of a kernel with results of one element a row, 0 without; fails with a diagnostic where results
+/// have other shapes than the space's and the rows'.
+mlir::FailureOr<int64_t> rowsOf(KernelFunction kernel);
+
 /// Pointwise kernels and reductions: every element of the results by itself, in chunks. Schedule:
 /// `chunk`, the elements of the result space in one task.
 mlir::LogicalResult lowerPointwise(KernelFunction kernel);

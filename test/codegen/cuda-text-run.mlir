@@ -83,3 +83,35 @@ nap.kernel_def contraction @product.x {
   %z = nap.einsum "mk,kn->mn" %x, %y : (tensor<5x33xf32>, tensor<33x7xf32>) -> tensor<5x7xf32>
   nap.yield %z : tensor<5x7xf32>
 }
+
+// A row for each block: its sums by all threads, its elements 128 at a time, and by the first thread what the
+// row has one of.
+// CHECK: layer_norm: {{.*}} ulp
+// TEXT-LABEL: void layer_norm__kernel(
+// TEXT: for (int row =
+// TEXT: __syncthreads();
+// TEXT: for (int column =
+nap.kernel_def reduction @layer_norm {
+^bb0(%a: tensor<5x37xf32>, %b: tensor<5x37xf32>, %gain: tensor<37xf32>, %bias: tensor<37xf32>):
+  %n = nap.constant dense<37.0> : tensor<5xf32>
+  %eps = nap.constant dense<1.0e-5> : tensor<5xf32>
+  %x = nap.add %a, %b : tensor<5x37xf32>
+  %sum = nap.reduce sum %x [1] : tensor<5x37xf32> -> tensor<5xf32>
+  %mean = nap.div %sum, %n : tensor<5xf32>
+  %mean_ = nap.broadcast %mean [0] : tensor<5xf32> -> tensor<5x37xf32>
+  %centred = nap.sub %x, %mean_ : tensor<5x37xf32>
+  %square = nap.mul %centred, %centred : tensor<5x37xf32>
+  %squares = nap.reduce sum %square [1] : tensor<5x37xf32> -> tensor<5xf32>
+  %variance = nap.div %squares, %n : tensor<5xf32>
+  %more = nap.add %variance, %eps : tensor<5xf32>
+  %root = nap.sqrt %more : tensor<5xf32>
+  %one = nap.constant dense<1.0> : tensor<5xf32>
+  %scale = nap.div %one, %root : tensor<5xf32>
+  %scale_ = nap.broadcast %scale [0] : tensor<5xf32> -> tensor<5x37xf32>
+  %normal = nap.mul %centred, %scale_ : tensor<5x37xf32>
+  %gain_ = nap.broadcast %gain [1] : tensor<37xf32> -> tensor<5x37xf32>
+  %bias_ = nap.broadcast %bias [1] : tensor<37xf32> -> tensor<5x37xf32>
+  %scaled = nap.mul %normal, %gain_ : tensor<5x37xf32>
+  %y = nap.add %scaled, %bias_ : tensor<5x37xf32>
+  nap.yield %mean, %y, %scale, %x : tensor<5xf32>, tensor<5x37xf32>, tensor<5xf32>, tensor<5x37xf32>
+}
