@@ -3,8 +3,9 @@
 //   for element = block * 256 + thread; element < n; element += blocks * 256
 //     result[element] = body
 //
-// A sum along last axes takes its 128 running sums from 128 threads, then halves in shared memory. Where
-// results have one element a row, a block takes a row: its sums, then its elements, 128 at a time.
+// A sum along last axes takes its 128 running sums from 128 threads, then halves in shared memory.
+// Where results have one element a row, a block takes a row: its sums, then its elements, 128 at a
+// time.
 #include "codegen/cuda/CudaKernels.h"
 
 #include "codegen/body/Combine.h"
@@ -128,12 +129,12 @@ static bool sumsRows(KernelFunction kernel) {
   return false;
 }
 
-/// Has the first thread alone do what `emit` writes: two threads that write one place are a fault, even with
-/// the same number.
+/// Has the first thread alone do what `emit` writes: two threads that write one place are a fault,
+/// even with the same number.
 static void onFirstThread(Body &body, Value thread, llvm::function_ref<void()> emit) {
   OpBuilder &b = body.builder();
-  Value isFirst = arith::CmpIOp::create(b, body.loc(), arith::CmpIPredicate::eq, thread,
-                                        body.indexConstant(0));
+  Value isFirst =
+      arith::CmpIOp::create(b, body.loc(), arith::CmpIPredicate::eq, thread, body.indexConstant(0));
   auto branch = scf::IfOp::create(b, body.loc(), isFirst, /*withElseRegion=*/false);
   emit();
   // What was written since the branch goes into it.
@@ -168,7 +169,8 @@ struct Results {
 } // namespace
 
 /// The results at one row, by all threads of the block.
-static void fillRow(KernelFunction kernel, Body &body, Value thread, const Linear &row, int64_t rows) {
+static void fillRow(KernelFunction kernel, Body &body, Value thread, const Linear &row,
+                    int64_t rows) {
   auto space = spaceOf(kernel).getShape();
   int64_t columns = ShapedType::getNumElements(space) / rows, leading = 1;
   size_t outer = 0;
@@ -179,8 +181,8 @@ static void fillRow(KernelFunction kernel, Body &body, Value thread, const Linea
     if (auto own = cast<RankedTensorType>(result.getType()).getShape(); own != space)
       ofRow.values.push_back({i, body.at(result, body.space().delinearize(row, own))});
   SmallVector<Linear> index = body.space().delinearize(row, space.take_front(outer));
-  Body::Loop loop = body.open(thread, body.indexConstant(columns), IndexRange::below(columns), {},
-                              kRunningSums);
+  Body::Loop loop =
+      body.open(thread, body.indexConstant(columns), IndexRange::below(columns), {}, kRunningSums);
   loop.op.getInductionVar().setLoc(
       NameLoc::get(body.builder().getStringAttr("column"), body.loc()));
   llvm::append_range(index, body.space().delinearize(loop.index(), space.drop_front(outer)));
@@ -248,8 +250,9 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   };
   for (Value input : kernel.region().getArguments())
     addOperand(input.getType());
-  bool isKnown = llvm::none_of(
-      kernel.region(), [](Operation &op) { return isa<ScatterAddOp, CumsumOp, TopKOp>(op); });
+  bool isKnown = llvm::none_of(kernel.region(), [](Operation &op) {
+    return isa<ScatterAddOp, CumsumOp, TopKOp, AttentionOp, AttentionBackwardOp>(op);
+  });
   for (Value result : kernel.results())
     addOperand(result.getType());
   if (int64_t sites = kernel.siteCount())
