@@ -24,7 +24,7 @@ struct Tile {
 } // namespace
 
 /// Terms that are packed at once at most: a panel of them stays in the first-level cache.
-static constexpr int64_t kMostTerms = 384;
+static constexpr int64_t kMostTerms = 256;
 /// Bytes of packed operands and sums at most, of a second-level cache of 1 or 2 MiB.
 static constexpr int64_t kMostBytes = 5 << 18;
 /// Terms are packed in multiples of this.
