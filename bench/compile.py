@@ -23,7 +23,7 @@ MODELS = {
     "gpt2": ["gpt2.nap"],
     "gpt2 4x64": ["gpt2.nap", "-D", "p=0", "-D", "seq=64", "--accumulate", "1"],
     "gpt2 48 layers": ["gpt2.nap", "-D", "layers=48"],
-    "llama3": ["llama3.nap"],
+    "llama": ["llama.nap"],
 }
 
 

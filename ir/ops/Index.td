@@ -30,7 +30,7 @@ def PadOp : Nap_Index<"pad"> {
 
 def EmbedOp : Nap_Index<"embed"> {
   let summary = "rows of a table: table [n, rest...] and ids [lead...] give [lead..., rest...]";
-  let description = [{ C1: the result is the shape of ids and the table's without its first axis. C2: the table's element type. An id out of range stops the run. }];
+  let description = [{ C1: the result is the shape of ids and the table's without its first axis. C2: the table's element type. Ids that are read from data are checked where they are read; a computed id is clamped into the table. }];
   let arguments = (ins NapTensor:$table, NapIntTensor:$ids);
   let results = (outs NapTensor:$result);
   let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids) `->` type($result)";

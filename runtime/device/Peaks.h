@@ -15,7 +15,8 @@ struct MatrixPeak {
   double flopsPerSecond = 0;
 };
 
-/// Bytes read plus written by a copy on a number of threads, again and again over one working set.
+/// Bytes read plus written by a copy on a number of threads, again and again over one working set,
+/// or by an update in place if that moves more.
 struct CopyPeak {
   int threads = 1;
   int64_t bytes = 0; ///< source and target together
@@ -55,8 +56,8 @@ std::string processorName();
 /// then 32 MiB and 512 MiB in all.
 std::vector<int64_t> copyWorkingSets(int threads);
 
-/// The best of several copies between two halves of a working set, bytes read plus written a
-/// second.
+/// The best of several copies between two halves of a working set and of updates of it in place,
+/// bytes read plus written a second.
 double measureCopyBytesPerSecond(int threads, int64_t bytes);
 
 } // namespace napkin::runtime
