@@ -3,6 +3,7 @@
 #include "codegen/Object.h"
 
 #include "ir/Ops.h"
+#include "ir/schedule/Entries.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -230,8 +231,7 @@ LogicalResult ProgramBuilder::addKernels() {
     rt::KernelInfo info;
     info.name = kernel.getSymName().str();
     info.symbol = symbolOfKernel(info.name);
-    if (auto scratch = schedule.getAs<IntegerAttr>("scratch"))
-      info.scratchBytesPerWorker = scratch.getInt();
+    info.scratchBytesPerWorker = scheduleEntry(schedule, "scratch");
     if (auto unit = schedule.getAs<StringAttr>("unit"))
       program.tileRegisters |= unit.getValue() == "amx";
     program.scratchBytesPerWorker =
@@ -293,8 +293,7 @@ LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
     rt::Launch record;
     record.kernel = kernels.lookup(launch.getKernel());
     record.where = describeLocation(launch.getLoc());
-    if (auto tasks = kernel->getAttrOfType<DictionaryAttr>("nap.schedule").getAs<IntegerAttr>("tasks"))
-      record.tasks = tasks.getInt();
+    record.tasks = scheduleEntry(kernel->getAttrOfType<DictionaryAttr>("nap.schedule"), "tasks", 1);
     if (auto sites = launch->getAttrOfType<DenseI64ArrayAttr>("nap.sites"))
       record.sites.assign(sites.asArrayRef().begin(), sites.asArrayRef().end());
     for (Value input : launch.getInputs()) {

@@ -16,6 +16,7 @@
 #include "codegen/contraction/LowerContraction.h"
 #include "codegen/math/Expand.h"
 #include "codegen/skeletons/Skeletons.h"
+#include "ir/schedule/Entries.h"
 #include "ir/contraction/Epilogue.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -29,9 +30,7 @@ using namespace mlir;
 using namespace nap;
 
 int64_t KernelFunction::schedule(StringRef key, int64_t otherwise) {
-  auto schedule = def->getAttrOfType<DictionaryAttr>("nap.schedule");
-  auto value = schedule ? schedule.getAs<IntegerAttr>(key) : IntegerAttr();
-  return value ? value.getInt() : otherwise;
+  return scheduleEntry(def->getAttrOfType<DictionaryAttr>("nap.schedule"), key, otherwise);
 }
 
 Body KernelFunction::body(int64_t width) {

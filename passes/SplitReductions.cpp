@@ -14,6 +14,7 @@
 //
 // Exact: every bit of the result stays.
 #include "ir/Cost.h"
+#include "ir/schedule/SumOrder.h"
 #include "passes/Passes.h"
 
 namespace nap {
@@ -24,8 +25,6 @@ namespace nap {
 using namespace mlir;
 using namespace nap;
 
-/// Terms of one block: the rule's.
-static constexpr int64_t kBlock = 4096;
 /// With this many results there are tasks enough.
 static constexpr int64_t kFewResults = 16;
 /// Terms, all results together, below which one task is as fast.
@@ -42,7 +41,7 @@ static bool isWorthSplitting(ReduceOp op) {
   if (accumulatorType(type.getElementType()) != type.getElementType())
     return false;
   bool endsInLast = !op.getAxes().empty() && op.getAxes().back() == type.getRank() - 1;
-  return op.getKind() == ReduceKind::sum && endsInLast && termsOf(op) > kBlock &&
+  return op.getKind() == ReduceKind::sum && endsInLast && termsOf(op) > kRowBlock &&
          op.getType().getNumElements() < kFewResults && type.getNumElements() >= kManyTerms;
 }
 
@@ -92,12 +91,12 @@ static void splitReduction(ReduceOp op) {
   OpBuilder b(op);
   Splitter split{b, op.getLoc(), op.getType().getElementType()};
   int64_t rows = op.getType().getNumElements(), terms = termsOf(op);
-  int64_t blocks = terms / kBlock, rest = terms % kBlock;
+  int64_t blocks = terms / kRowBlock, rest = terms % kRowBlock;
   Value x = split.reshape(withSummedAxesLast(op, split), {rows, terms});
-  Value whole = rest ? split.columns(x, 0, blocks * kBlock) : x;
-  Value sums = split.sumLast(split.reshape(whole, {rows, blocks, kBlock}));
+  Value whole = rest ? split.columns(x, 0, blocks * kRowBlock) : x;
+  Value sums = split.sumLast(split.reshape(whole, {rows, blocks, kRowBlock}));
   if (rest) {
-    Value last = split.sumLast(split.columns(x, blocks * kBlock, rest));
+    Value last = split.sumLast(split.columns(x, blocks * kRowBlock, rest));
     sums = ConcatOp::create(b, op.getLoc(), split.type({rows, blocks + 1}),
                             ValueRange{sums, split.reshape(last, {rows, 1})}, 1);
   }

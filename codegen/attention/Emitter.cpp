@@ -27,12 +27,6 @@ void AttentionEmitter::begin() {
 
 //===-- Numbers and loops --------------------------------------------------------------------===//
 
-Value AttentionEmitter::mul(Value x, int64_t y) {
-  if (y == 0)
-    return constant(0);
-  return y == 1 ? x : arith::MulIOp::create(b, x, constant(y));
-}
-
 Value AttentionEmitter::realScalar(double value) {
   return arith::ConstantOp::create(b, b.getFloatAttr(sums, value));
 }
@@ -46,13 +40,6 @@ Value AttentionEmitter::splat(Value scalar) {
   return vector::BroadcastOp::create(b, VectorType::get({s.lanes}, scalar.getType()), scalar);
 }
 
-void AttentionEmitter::loop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
-  auto op = scf::ForOp::create(b, low, high, constant(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.getBody());
-  body(op.getInductionVar());
-}
-
 SmallVector<Value>
 AttentionEmitter::carry(int64_t high, int64_t step, ValueRange first,
                         function_ref<SmallVector<Value>(Value, ValueRange)> body) {
@@ -63,15 +50,6 @@ AttentionEmitter::carry(int64_t high, int64_t step, ValueRange first,
                                  scf::YieldOp::create(b, body(k, carried));
                                });
   return llvm::to_vector(llvm::map_range(op.getResults(), [](Value x) { return x; }));
-}
-
-void AttentionEmitter::branch(Value condition, function_ref<void()> yes, function_ref<void()> no) {
-  auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.thenBlock());
-  yes();
-  b.setInsertionPointToStart(op.elseBlock());
-  no();
 }
 
 //===-- Memory -------------------------------------------------------------------------------===//

@@ -1,23 +1,21 @@
 // What both attention skeletons are written with.
 #pragma once
 
-#include "ir/attention/Attention.h"
+#include "codegen/body/IndexWriter.h"
+#include "ir/schedule/AttentionSchedule.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace nap {
 
 /// Writes the loops of one attention kernel. Everything in scratch is in the type of sums; vectors
 /// run along queries, so a running maximum or sum is a chain a query whatever the width of vectors.
-class AttentionEmitter {
+class AttentionEmitter : public IndexWriter {
 public:
   /// Code goes before the function's return.
   template <typename OpTy>
   AttentionEmitter(mlir::func::FuncOp func, OpTy op, const AttentionSchedule &schedule)
-      : b(func.getLoc(), func.getContext()), func(func), op(op), shape(attentionShape(op)),
+      : IndexWriter(func.getLoc()), func(func), op(op), shape(attentionShape(op)),
         s(schedule), sums(accumulatorType(mlir::getElementTypeOrSelf(op.getQ().getType()))),
         lanesType(mlir::VectorType::get({schedule.lanes}, sums)) {
     if (op.getSite())
@@ -40,11 +38,6 @@ protected:
   };
 
   //===-- Numbers and loops ------------------------------------------------------------------===//
-  mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
-  mlir::Value add(mlir::Value x, mlir::Value y) { return mlir::arith::AddIOp::create(b, x, y); }
-  mlir::Value add(mlir::Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
-  mlir::Value sub(mlir::Value x, mlir::Value y) { return mlir::arith::SubIOp::create(b, x, y); }
-  mlir::Value mul(mlir::Value x, int64_t y);
   mlir::Value minimum(mlir::Value x, mlir::Value y) {
     return mlir::arith::MinSIOp::create(b, x, y);
   }
@@ -61,9 +54,8 @@ protected:
   mlir::Value real(double value);
   mlir::Value realScalar(double value);
   mlir::Value splat(mlir::Value scalar);
-  /// A loop over [low, high) by `step`; the body gets the counter.
-  void loop(mlir::Value low, mlir::Value high, int64_t step,
-            llvm::function_ref<void(mlir::Value)> body);
+  using IndexWriter::loop;
+  /// A loop over [0, high).
   void loop(int64_t high, int64_t step, llvm::function_ref<void(mlir::Value)> body) {
     loop(constant(0), constant(high), step, body);
   }
@@ -71,8 +63,6 @@ protected:
   llvm::SmallVector<mlir::Value>
   carry(int64_t high, int64_t step, mlir::ValueRange first,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
-  /// `yes` where the condition holds, else `no`.
-  void branch(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
 
   //===-- Memory -----------------------------------------------------------------------------===//
   /// The next `elements` of scratch.
@@ -114,7 +104,6 @@ protected:
   /// Reads the random key; at the start of the function.
   void readSeeds(mlir::Value key);
 
-  mlir::ImplicitLocOpBuilder b;
   mlir::func::FuncOp func;
   mlir::Operation *op;
   AttentionShape shape;

@@ -1,7 +1,7 @@
 // The CPU skeletons of attention.
 #pragma once
 
-#include "ir/attention/Attention.h"
+#include "ir/schedule/AttentionSchedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

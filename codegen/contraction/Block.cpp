@@ -44,3 +44,29 @@ NextPanel nap::panelAfter(ContractionWriter &w, const ContractionBlock &block,
       choose(terms.isLast, w.constant(0), w.add(terms.from, s.contractedBlock));
   return {choose(isInside, n, first), choose(isInside, terms.from, after)};
 }
+
+void nap::forEachTermBlock(ContractionWriter &w, function_ref<void(const TermBlock &)> body) {
+  const ContractionSchedule &s = w.schedule;
+  Value end = w.constant(w.form.contractedExtent());
+  w.loop(w.constant(0), end, s.contractedBlock, [&](Value k0) {
+    TermBlock terms;
+    terms.from = k0;
+    terms.count = w.minimum(w.constant(s.contractedBlock), w.sub(end, k0));
+    terms.isFirst = w.isAtMost(k0, w.constant(0));
+    terms.isLast = w.isAtMost(end, w.add(k0, s.contractedBlock));
+    body(terms);
+  });
+}
+
+ContractionTile nap::tileAt(ContractionWriter &w, Value panel, Value number) {
+  const ContractionSchedule &s = w.schedule;
+  ContractionTile tile;
+  tile.panel = panel;
+  tile.number = number;
+  tile.firstRow = w.mul(number, s.tileRows);
+  tile.sums = w.constant(0);
+  if (s.keepSums)
+    tile.sums = w.mul(w.add(w.mul(panel, s.rowBlock / s.tileRows), number),
+                      s.tileRows * s.tileColumns);
+  return tile;
+}

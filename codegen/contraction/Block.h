@@ -47,6 +47,16 @@ void packColumns(ContractionWriter &w, const ContractionBlock &block, const Term
 /// Packs the block's rows for the terms; rows beyond the last repeat it.
 void packRows(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms);
 
+/// Goes through the contracted indices, a block of terms at a time.
+void forEachTermBlock(ContractionWriter &w, llvm::function_ref<void(const TermBlock &)> body);
+
+/// Register tile `number` of the block's rows along `panel`.
+ContractionTile tileAt(ContractionWriter &w, mlir::Value panel, mlir::Value number);
+
+/// What a tile's sums are before the terms: 0, or what the terms before left at `place`.
+llvm::SmallVector<mlir::Value> startSums(ContractionWriter &w, const TermBlock &terms,
+                                         mlir::Value place);
+
 /// Each of the tile's sums plus its terms: one chain of fused multiply-adds in rising contracted
 /// index. Meanwhile what comes next is fetched towards the caches.
 llvm::SmallVector<mlir::Value> addTerms(ContractionWriter &w, const ContractionBlock &block,

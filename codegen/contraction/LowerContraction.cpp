@@ -31,23 +31,15 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
                                form.columnExtent() % schedule.tileColumns == 0;
   w.loop(kernel.first(), kernel.last(), 1, [&](Value task) {
     ContractionBlock block = decodeTask(w, task);
-    Value end = w.constant(form.contractedExtent());
-    w.loop(w.constant(0), end, schedule.contractedBlock, [&](Value k0) {
-      TermBlock terms;
-      terms.from = k0;
-      terms.count = w.minimum(w.constant(schedule.contractedBlock), w.sub(end, k0));
-      terms.isFirst = w.isAtMost(k0, w.constant(0));
-      terms.isLast = w.isAtMost(end, w.add(k0, schedule.contractedBlock));
+    forEachTermBlock(w, [&](const TermBlock &terms) {
       if (schedule.packRows)
         packRows(w, block, terms);
       w.loop(w.constant(0), block.panels, 1, [&](Value panel) {
         NextPanel next = panelAfter(w, block, terms, panel);
         auto multiply = [&](Value number, bool packsPanel) {
-          ContractionTile tile{panel,         number, w.mul(number, schedule.tileRows),
-                               w.constant(0), next,   packsPanel};
-          if (schedule.keepSums)
-            tile.sums = w.mul(w.add(w.mul(panel, schedule.rowBlock / schedule.tileRows), number),
-                              schedule.tileRows * schedule.tileColumns);
+          ContractionTile tile = tileAt(w, panel, number);
+          tile.next = next;
+          tile.packsPanel = packsPanel;
           multiplyTile(w, block, terms, tile);
         };
         if (packsWhileMultiplying)

@@ -3,7 +3,7 @@
 
 #include "codegen/skeletons/Skeletons.h"
 #include "ir/contraction/Contraction.h"
-#include "ir/contraction/ContractionSchedule.h"
+#include "ir/schedule/ContractionSchedule.h"
 
 namespace nap {
 

@@ -4,17 +4,15 @@
 using namespace mlir;
 using namespace nap;
 
-static SmallVector<Value> loadSums(ContractionWriter &w, const ContractionTile &tile) {
+static SmallVector<Value> loadSums(ContractionWriter &w, Value place) {
   SmallVector<Value> sums;
   int64_t size = w.schedule.tileRows * w.schedule.tileColumns;
   for (int64_t i = 0; i < size; i += w.schedule.lanes)
-    sums.push_back(vector::LoadOp::create(w.b, w.vectorType, w.sums, w.add(tile.sums, i)));
+    sums.push_back(vector::LoadOp::create(w.b, w.vectorType, w.sums, w.add(place, i)));
   return sums;
 }
 
-/// What the tile's sums are before the terms: 0, or what the terms before left.
-static SmallVector<Value> startSums(ContractionWriter &w, const TermBlock &terms,
-                                    const ContractionTile &tile) {
+SmallVector<Value> nap::startSums(ContractionWriter &w, const TermBlock &terms, Value place) {
   const ContractionSchedule &s = w.schedule;
   SmallVector<Value> zeros(s.tileRows * s.tileColumns / s.lanes, w.zeroOf(w.vectorType));
   if (!s.keepSums)
@@ -25,13 +23,13 @@ static SmallVector<Value> startSums(ContractionWriter &w, const TermBlock &terms
   w.b.setInsertionPointToStart(choice.thenBlock());
   scf::YieldOp::create(w.b, zeros);
   w.b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(w.b, loadSums(w, tile));
+  scf::YieldOp::create(w.b, loadSums(w, place));
   return choice.getResults();
 }
 
 void nap::multiplyTile(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
                        const ContractionTile &tile) {
-  SmallVector<Value> sums = addTerms(w, block, terms, tile, startSums(w, terms, tile));
+  SmallVector<Value> sums = addTerms(w, block, terms, tile, startSums(w, terms, tile.sums));
   if (!w.schedule.keepSums)
     return storeTile(w, block, tile, sums);
   w.branch(

@@ -1,4 +1,4 @@
-// Index arithmetic and control flow of the contraction skeleton.
+// Memory and places of the contraction skeleton.
 #include "codegen/contraction/Writer.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -8,8 +8,7 @@ using namespace nap;
 
 ContractionWriter::ContractionWriter(KernelFunction kernel, const ContractionForm &form,
                                      const ContractionSchedule &schedule)
-    : kernel(kernel), form(form), schedule(schedule),
-      b(kernel.def.getLoc(), kernel.def.getContext()),
+    : IndexWriter(kernel.def.getLoc()), kernel(kernel), form(form), schedule(schedule),
       element(form.factorType.isBF16() ? b.getF32Type() : form.elementType),
       vectorType(VectorType::get({schedule.lanes}, element)) {
   b.setInsertionPoint(kernel.func.getBody().front().getTerminator());
@@ -40,12 +39,6 @@ ColumnsLayout ContractionWriter::columnsLayout() const {
     return ColumnsLayout::alongColumns;
   bool oneTermStride = form.contracted.size() == 1 && form.contracted.front().strideRhs == 1;
   return oneTermStride && element.isF32() ? ColumnsLayout::alongTerms : ColumnsLayout::any;
-}
-
-Value ContractionWriter::mul(Value x, int64_t y) {
-  if (y == 0)
-    return constant(0);
-  return y == 1 ? x : arith::MulIOp::create(b, x, constant(y));
 }
 
 Value ContractionWriter::ceilDiv(Value x, int64_t y) {
@@ -109,21 +102,4 @@ Value ContractionWriter::maskBelow(Value count) {
 void ContractionWriter::prefetch(Value memory, Value place, bool toFirstLevel) {
   memref::PrefetchOp::create(b, memory, ValueRange{place}, /*isWrite=*/false,
                              /*localityHint=*/toFirstLevel ? 3 : 2, /*isDataCache=*/true);
-}
-
-void ContractionWriter::loop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
-  auto op = scf::ForOp::create(b, low, high, constant(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.getBody());
-  body(op.getInductionVar());
-}
-
-void ContractionWriter::branch(Value condition, function_ref<void()> then,
-                               function_ref<void()> otherwise) {
-  auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.thenBlock());
-  then();
-  b.setInsertionPointToStart(op.elseBlock());
-  otherwise();
 }

@@ -1,11 +1,10 @@
 // What the parts of the contraction skeleton share.
 #pragma once
 
+#include "codegen/body/IndexWriter.h"
 #include "codegen/skeletons/Skeletons.h"
 #include "ir/contraction/Contraction.h"
-#include "ir/contraction/ContractionSchedule.h"
-
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "ir/schedule/ContractionSchedule.h"
 
 namespace nap {
 
@@ -17,15 +16,13 @@ enum class ColumnsLayout {
 };
 
 /// Writes one contraction: the product, how it is cut, its memory, and index arithmetic.
-struct ContractionWriter {
+struct ContractionWriter : IndexWriter {
   ContractionWriter(KernelFunction kernel, const ContractionForm &form,
                     const ContractionSchedule &schedule);
 
   KernelFunction kernel;
   const ContractionForm &form;
   const ContractionSchedule &schedule;
-  /// Code goes here.
-  mlir::ImplicitLocOpBuilder b;
   /// The element type of sums, and `lanes` of it.
   mlir::Type element;
   mlir::VectorType vectorType;
@@ -43,11 +40,6 @@ struct ContractionWriter {
     return form.columns.size() == 1 && form.columns.front().strideResult == 1;
   }
 
-  mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
-  mlir::Value add(mlir::Value x, mlir::Value y) { return mlir::arith::AddIOp::create(b, x, y); }
-  mlir::Value add(mlir::Value x, int64_t y) { return y == 0 ? x : add(x, constant(y)); }
-  mlir::Value sub(mlir::Value x, mlir::Value y) { return mlir::arith::SubIOp::create(b, x, y); }
-  mlir::Value mul(mlir::Value x, int64_t y);
   mlir::Value minimum(mlir::Value x, mlir::Value y) {
     return mlir::arith::MinUIOp::create(b, x, y);
   }
@@ -75,13 +67,6 @@ struct ContractionWriter {
 
   /// Asks for the line at `place`, to the first-level cache or to the second.
   void prefetch(mlir::Value memory, mlir::Value place, bool toFirstLevel);
-
-  /// A loop over [low, high) by `step`; the body gets the induction variable.
-  void loop(mlir::Value low, mlir::Value high, int64_t step,
-            llvm::function_ref<void(mlir::Value)> body);
-  /// Writes `then` where the condition holds and `otherwise` where it does not.
-  void branch(mlir::Value condition, llvm::function_ref<void()> then,
-              llvm::function_ref<void()> otherwise);
 };
 
 } // namespace nap

@@ -86,25 +86,4 @@ std::optional<AttentionPlace> readPlace(mlir::Value value);
 /// one of the block's yielded values. Nothing where constant strides cannot say it.
 std::optional<AttentionPlace> writtenPlace(mlir::Value result);
 
-/// How the attention skeleton of the CPU cuts the work. Vectors run along queries.
-struct AttentionSchedule {
-  int64_t lanes = 16, tileRows = 4, tileVectors = 4;
-  /// Queries and keys of a block, as they lie in scratch: padded.
-  int64_t queryBlock = 64, keyBlock = 64;
-  /// Elements of a row of keys and of values in scratch: padded.
-  int64_t keyWidth = 16, valueWidth = 16;
-  int64_t elementBytes = 4;
-  /// Tasks of a launch, and bytes of scratch a worker.
-  int64_t tasks = 0, scratch = 0;
-
-  /// The schedule of an op of either kind for vectors of `vectorBytes` bytes.
-  static AttentionSchedule choose(mlir::Operation *op, int64_t vectorBytes);
-  /// Elements of scratch that a backward kernel keeps for all keys: sums of dk, then of dv.
-  int64_t keyRows(const AttentionShape &shape) const {
-    return (shape.keys + keyBlock - 1) / keyBlock * keyBlock;
-  }
-  mlir::DictionaryAttr toAttr(mlir::MLIRContext *context) const;
-  static AttentionSchedule fromAttr(mlir::DictionaryAttr attr);
-};
-
 } // namespace nap

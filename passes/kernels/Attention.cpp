@@ -128,7 +128,7 @@ static Value createInverse(OpBuilder &builder, Operation *op, Value result) {
 }
 
 /// Builds the kernel of `op` that computes `outputs` by `behind`.
-static KernelOp buildKernel(Operation *op, ArrayRef<Operation *> behind, ArrayRef<Value> outputs,
+static KernelOp buildAttentionKernel(Operation *op, ArrayRef<Operation *> behind, ArrayRef<Value> outputs,
                             DenseSet<Value> &stored) {
   llvm::SetVector<Operation *> ops;
   llvm::SetVector<Value> inputs;
@@ -136,24 +136,9 @@ static KernelOp buildKernel(Operation *op, ArrayRef<Operation *> behind, ArrayRe
     inputs.insert(collectViews(operand, ops, stored));
   ops.insert(op);
   ops.insert(behind.begin(), behind.end());
-  SmallVector<Type> types;
-  for (Value output : outputs)
-    types.push_back(output.getType());
   OpBuilder builder(op);
-  auto kernel = KernelOp::create(builder, op->getLoc(), types, KernelClass::attention,
-                                 nameKernel(ops.getArrayRef()), inputs.getArrayRef());
-  Block &body = kernel.getBody().emplaceBlock();
-  IRMapping mapping;
-  for (Value input : inputs)
-    mapping.map(input, body.addArgument(input.getType(), input.getLoc()));
-  OpBuilder inside = OpBuilder::atBlockBegin(&body);
-  for (Operation *inner : ops)
-    inside.clone(*inner, mapping);
-  SmallVector<Value> yields;
-  for (Value output : outputs)
-    yields.push_back(mapping.lookup(output));
-  YieldOp::create(inside, op->getLoc(), yields);
-  return kernel;
+  return nap::buildKernel(builder, op->getLoc(), ops.getArrayRef(), inputs.getArrayRef(),
+                          inputs.getArrayRef(), outputs);
 }
 
 /// Whether the skeleton can write each result through the views behind it.
@@ -169,14 +154,14 @@ static void formKernel(Operation *op, DenseSet<Value> &stored) {
   SmallVector<Value> outputs = findOutputs(op, behind);
   if (outputs.empty())
     return;
-  KernelOp kernel = buildKernel(op, behind, outputs, stored);
+  KernelOp kernel = buildAttentionKernel(op, behind, outputs, stored);
   if (!isWritable(kernel)) {
     kernel.erase();
     behind.clear();
     outputs.clear();
     llvm::copy_if(op->getResults(), std::back_inserter(outputs),
                   [](Value result) { return !result.use_empty(); });
-    kernel = buildKernel(op, behind, outputs, stored);
+    kernel = buildAttentionKernel(op, behind, outputs, stored);
   }
   for (auto [output, result] : llvm::zip_equal(outputs, kernel.getResults()))
     output.replaceAllUsesWith(result);

@@ -109,10 +109,9 @@ static Location fuseLocations(MLIRContext *context, ArrayRef<Operation *> ops, L
 // Kernels
 //===------------------------------------------------------------------------------------------===//
 
-/// Builds the kernel that computes `outputs` from `inputs` by clones of `ops`.
-static nap::KernelOp buildKernel(OpBuilder &builder, Location loc, ArrayRef<Operation *> ops,
-                                 ArrayRef<Value> inputs, ArrayRef<Value> memory,
-                                 ArrayRef<Value> outputs) {
+nap::KernelOp nap::buildKernel(OpBuilder &builder, Location loc, ArrayRef<Operation *> ops,
+                               ArrayRef<Value> inputs, ArrayRef<Value> memory,
+                               ArrayRef<Value> outputs) {
   SmallVector<Type> types;
   for (Value output : outputs)
     types.push_back(output.getType());

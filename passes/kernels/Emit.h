@@ -23,6 +23,12 @@ KernelClass classOf(llvm::ArrayRef<mlir::Operation *> ops);
 /// What the ops do and where, for people: "add_tanh_mul.h_N_mlp".
 std::string nameKernel(llvm::ArrayRef<mlir::Operation *> ops);
 
+/// Inserts at `builder`'s place the kernel that computes `outputs` by clones of `ops`, in their order, from
+/// `inputs`; `memory` has a tensor for each input.
+KernelOp buildKernel(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::Operation *> ops,
+                     llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::Value> memory,
+                     llvm::ArrayRef<mlir::Value> outputs);
+
 /// Inserts before `builder`'s place a kernel that stores `value`, which is a view, a constant, an index
 /// ramp or any tensor in memory; returns the stored tensor.
 mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Value value);

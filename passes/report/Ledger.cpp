@@ -1,6 +1,7 @@
 // Measures a module after a pass.
 #include "passes/Report.h"
 
+#include "ir/schedule/Entries.h"
 #include "passes/MemoryModel.h"
 #include "passes/kernels/Emit.h"
 #include "passes/report/Costs.h"
@@ -269,9 +270,8 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   for (auto &[name, group] : groups)
     row.groups.push_back(std::move(group));
   module.walk([&](Operation *op) {
-    if (auto schedule = op->getAttrOfType<DictionaryAttr>("nap.schedule"))
-      if (auto scratch = schedule.getAs<IntegerAttr>("scratch"))
-        row.scratch = std::max(row.scratch, scratch.getInt());
+    row.scratch = std::max(
+        row.scratch, scheduleEntry(op->getAttrOfType<DictionaryAttr>("nap.schedule"), "scratch"));
   });
   if (auto name = module->getAttrOfType<StringAttr>("nap.model"))
     ledger.model = name.str();

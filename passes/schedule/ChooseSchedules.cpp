@@ -11,8 +11,9 @@
 // (scatter_add, top_k) or lines (cumsum).
 #include "passes/Passes.h"
 
-#include "ir/attention/Attention.h"
 #include "ir/contraction/Epilogue.h"
+#include "ir/schedule/Entries.h"
+#include "passes/schedule/Attention.h"
 #include "passes/schedule/Contractions.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -99,12 +100,10 @@ static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
   if (minTasks > 1 && !areRows &&
       llvm::divideCeil(units, chunk) < uint64_t(std::min(minTasks, units)))
     chunk = llvm::divideCeil(units, tasks);
-  Builder builder(region.getParentOp()->getContext());
-  auto entry = [&](StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-  };
-  return builder.getDictionaryAttr({entry("chunk", chunk), entry("scratch", 0),
-                                    entry("tasks", llvm::divideCeil(units, chunk))});
+  MLIRContext *context = region.getParentOp()->getContext();
+  return DictionaryAttr::get(
+      context, {scheduleEntryAttr(context, "chunk", chunk), scheduleEntryAttr(context, "scratch", 0),
+                scheduleEntryAttr(context, "tasks", llvm::divideCeil(units, chunk))});
 }
 
 /// The schedule of the contraction skeleton, or null where the kernel is not one product of views
@@ -124,7 +123,7 @@ static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes, Contract
 static DictionaryAttr attentionOf(Block &region, int64_t vectorBytes) {
   for (Operation &op : region)
     if (isa<AttentionOp, AttentionBackwardOp>(op))
-      return AttentionSchedule::choose(&op, vectorBytes).toAttr(op.getContext());
+      return chooseAttentionSchedule(&op, vectorBytes).toAttr(op.getContext());
   return {};
 }
 

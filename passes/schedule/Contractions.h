@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/contraction/Contraction.h"
-#include "ir/contraction/ContractionSchedule.h"
+#include "ir/schedule/ContractionSchedule.h"
 
 namespace nap {
 

@@ -36,26 +36,12 @@ void nap::lowerPairContraction(KernelFunction kernel, const ContractionForm &for
     configureTiles(w);
   w.loop(kernel.first(), kernel.last(), 1, [&](Value task) {
     ContractionBlock block = decodeTask(w, task);
-    Value end = w.constant(form.contractedExtent());
-    w.loop(w.constant(0), end, schedule.contractedBlock, [&](Value k0) {
-      TermBlock terms;
-      terms.from = k0;
-      terms.count = w.minimum(w.constant(schedule.contractedBlock), w.sub(end, k0));
-      terms.isFirst = w.isAtMost(k0, w.constant(0));
-      terms.isLast = w.isAtMost(end, w.add(k0, schedule.contractedBlock));
+    forEachTermBlock(w, [&](const TermBlock &terms) {
       packPairColumns(w, block, terms);
       packPairRows(w, block, terms);
       w.loop(w.constant(0), block.panels, 1, [&](Value panel) {
         w.loop(w.constant(0), block.tiles, 1, [&](Value number) {
-          ContractionTile tile;
-          tile.panel = panel;
-          tile.number = number;
-          tile.firstRow = w.mul(number, schedule.tileRows);
-          tile.sums = w.constant(0);
-          if (schedule.keepSums)
-            tile.sums = w.mul(w.add(w.mul(panel, schedule.rowBlock / schedule.tileRows), number),
-                              schedule.tileRows * schedule.tileColumns);
-          multiplyPairTile(w, block, terms, tile);
+          multiplyPairTile(w, block, terms, tileAt(w, panel, number));
         });
       });
     });

@@ -7,7 +7,6 @@
 using namespace mlir;
 using namespace nap;
 
-
 //===-- Dot products --------------------------------------------------------------------------===//
 
 /// sums[j] += a[2j+1] b[2j+1], then += a[2j] b[2j]: two fused multiply-adds (Intel's manual, VDPBF16PS).
@@ -67,25 +66,6 @@ static SmallVector<Value> addPairs(ContractionWriter &w, const TermBlock &terms,
         scf::YieldOp::create(w.b, inner.getResults());
       });
   return loop.getResults();
-}
-
-/// What the sums are before the terms: 0, or what waits from the terms before.
-static SmallVector<Value> startSums(ContractionWriter &w, const TermBlock &terms, Value place) {
-  const ContractionSchedule &s = w.schedule;
-  SmallVector<Value> zeros(s.tileRows * s.tileColumns / s.lanes, w.zeroOf(w.vectorType));
-  if (!s.keepSums)
-    return zeros;
-  SmallVector<Type> types(zeros.size(), w.vectorType);
-  auto choice = scf::IfOp::create(w.b, types, terms.isFirst, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(w.b);
-  w.b.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(w.b, zeros);
-  w.b.setInsertionPointToStart(choice.elseBlock());
-  SmallVector<Value> sums;
-  for (size_t i = 0; i < zeros.size(); ++i)
-    sums.push_back(vector::LoadOp::create(w.b, w.vectorType, w.sums, w.add(place, i * s.lanes)));
-  scf::YieldOp::create(w.b, sums);
-  return choice.getResults();
 }
 
 void nap::multiplyByDots(ContractionWriter &w, const TermBlock &terms, Value firstRow,

@@ -1,5 +1,5 @@
 // Chooses tiles, tasks and scratch of attention.
-#include "ir/attention/Attention.h"
+#include "passes/schedule/Attention.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -26,7 +26,7 @@ static int64_t backwardElements(const AttentionShape &shape, const AttentionSche
          (s.keyBlock + s.keyRows(shape)) * (s.keyWidth + s.valueWidth);
 }
 
-AttentionSchedule AttentionSchedule::choose(mlir::Operation *op, int64_t vectorBytes) {
+AttentionSchedule nap::chooseAttentionSchedule(mlir::Operation *op, int64_t vectorBytes) {
   auto forward = llvm::dyn_cast<AttentionOp>(op);
   AttentionShape shape =
       forward ? attentionShape(forward) : attentionShape(llvm::cast<AttentionBackwardOp>(op));
@@ -44,36 +44,5 @@ AttentionSchedule AttentionSchedule::choose(mlir::Operation *op, int64_t vectorB
                     : shape.lead * shape.groups;
   int64_t elements = forward ? forwardElements(s) : backwardElements(shape, s);
   s.scratch = llvm::alignTo(elements * s.elementBytes, 256);
-  return s;
-}
-
-mlir::DictionaryAttr AttentionSchedule::toAttr(mlir::MLIRContext *context) const {
-  mlir::Builder builder(context);
-  auto entry = [&](llvm::StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-  };
-  return builder.getDictionaryAttr(
-      {entry("tasks", tasks), entry("scratch", scratch), entry("lanes", lanes),
-       entry("tile_rows", tileRows), entry("tile_vectors", tileVectors),
-       entry("query_block", queryBlock), entry("key_block", keyBlock), entry("key_width", keyWidth),
-       entry("value_width", valueWidth), entry("element_bytes", elementBytes)});
-}
-
-AttentionSchedule AttentionSchedule::fromAttr(mlir::DictionaryAttr attr) {
-  auto entry = [&](llvm::StringRef name) {
-    auto value = attr.getAs<mlir::IntegerAttr>(name);
-    return value ? value.getInt() : 0;
-  };
-  AttentionSchedule s;
-  s.tasks = entry("tasks");
-  s.scratch = entry("scratch");
-  s.lanes = entry("lanes");
-  s.tileRows = entry("tile_rows");
-  s.tileVectors = entry("tile_vectors");
-  s.queryBlock = entry("query_block");
-  s.keyBlock = entry("key_block");
-  s.keyWidth = entry("key_width");
-  s.valueWidth = entry("value_width");
-  s.elementBytes = entry("element_bytes");
   return s;
 }

@@ -1,7 +1,7 @@
 // Sizes and text of a contraction's schedule.
-#include "ir/contraction/ContractionSchedule.h"
+#include "ir/schedule/ContractionSchedule.h"
 
-#include "mlir/IR/Builders.h"
+#include "ir/schedule/Entries.h"
 
 using namespace nap;
 
@@ -31,25 +31,21 @@ ContractionUnit nap::contractionUnitNamed(llvm::StringRef name) {
 }
 
 mlir::DictionaryAttr ContractionSchedule::toAttr(mlir::MLIRContext *context) const {
-  mlir::Builder builder(context);
   auto entry = [&](llvm::StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+    return scheduleEntryAttr(context, name, value);
   };
+  mlir::Builder builder(context);
   return builder.getDictionaryAttr(
       {entry("tasks", tasks), entry("scratch", scratch), entry("lanes", lanes),
        entry("tile_rows", tileRows), entry("tile_columns", tileColumns),
        entry("row_block", rowBlock), entry("column_block", columnBlock),
        entry("contracted_block", contractedBlock), entry("element_bytes", elementBytes),
-       entry("pack_rows", packRows),
-       entry("keep_sums", keepSums),
+       entry("pack_rows", packRows), entry("keep_sums", keepSums),
        builder.getNamedAttr("unit", builder.getStringAttr(nameOf(unit)))});
 }
 
 ContractionSchedule ContractionSchedule::fromAttr(mlir::DictionaryAttr attr) {
-  auto entry = [&](llvm::StringRef name) {
-    auto value = attr.getAs<mlir::IntegerAttr>(name);
-    return value ? value.getInt() : 0;
-  };
+  auto entry = [&](llvm::StringRef name) { return scheduleEntry(attr, name); };
   ContractionSchedule schedule;
   schedule.tasks = entry("tasks");
   schedule.scratch = entry("scratch");
