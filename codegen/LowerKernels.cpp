@@ -34,7 +34,10 @@ int64_t KernelFunction::schedule(StringRef key, int64_t otherwise) {
 }
 
 Body KernelFunction::body(int64_t width) {
-  OpBuilder builder(func.getBody().front().getTerminator());
+  return bodyAt(OpBuilder(func.getBody().front().getTerminator()), width);
+}
+
+Body KernelFunction::bodyAt(OpBuilder builder, int64_t width) {
   DenseMap<Value, Value> memory;
   for (auto [i, argument] : llvm::enumerate(region().getArguments()))
     memory[argument] = input(i);
@@ -58,6 +61,16 @@ static MemRefType memoryOf(Type type) {
   return MemRefType::get({tensor.getNumElements()}, element);
 }
 
+SmallVector<Type> KernelFunction::operandTypes() {
+  SmallVector<Type> types;
+  for (Value input : region().getArguments())
+    types.push_back(memoryOf(input.getType()));
+  for (Value result : results())
+    types.push_back(memoryOf(result.getType()));
+  if (int64_t sites = siteCount())
+    types.push_back(MemRefType::get({sites}, IntegerType::get(def.getContext(), 64)));
+  return types;
+}
 /// A product that the contraction skeleton knows; any other is computed element by element.
 static bool lowerAsContraction(KernelFunction kernel) {
   auto schedule = kernel.def->getAttrOfType<DictionaryAttr>("nap.schedule");
@@ -80,9 +93,9 @@ static LogicalResult lowerAsAttention(KernelFunction kernel, Operation *op) {
     return op->emitError() << "found " << (isPlaced ? "no schedule" : "tensors without constant strides")
                            << ", wanted what nap-fuse and nap-choose-schedules make of attention";
   if (auto forward = dyn_cast<AttentionOp>(op))
-    lowerAttention(kernel.func, forward, AttentionSchedule::fromAttr(schedule));
+    lowerAttention(kernel, forward, AttentionSchedule::fromAttr(schedule));
   else
-    lowerAttentionBackward(kernel.func, cast<AttentionBackwardOp>(op), AttentionSchedule::fromAttr(schedule));
+    lowerAttentionBackward(kernel, cast<AttentionBackwardOp>(op), AttentionSchedule::fromAttr(schedule));
   return success();
 }
 
@@ -106,13 +119,7 @@ static LogicalResult fillFunction(KernelFunction kernel) {
 LogicalResult nap::lowerKernel(KernelDefOp def, ModuleOp target) {
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   KernelFunction kernel{def, {}};
-  SmallVector<Type> operands;
-  for (Value input : kernel.region().getArguments())
-    operands.push_back(memoryOf(input.getType()));
-  for (Value result : kernel.results())
-    operands.push_back(memoryOf(result.getType()));
-  if (int64_t sites = kernel.siteCount())
-    operands.push_back(MemRefType::get({sites}, builder.getI64Type()));
+  SmallVector<Type> operands = kernel.operandTypes();
   operands.push_back(MemRefType::get({kernel.schedule("scratch", 0)}, builder.getI8Type()));
   operands.append(2, builder.getIndexType());
   kernel.func = func::FuncOp::create(builder, def.getLoc(), def.getSymName(),

@@ -25,8 +25,8 @@ namespace {
 
 class BackwardEmitter : AttentionEmitter {
 public:
-  BackwardEmitter(func::FuncOp func, AttentionBackwardOp op, const AttentionSchedule &schedule)
-      : AttentionEmitter(func, op, schedule), attention(op) {}
+  BackwardEmitter(KernelFunction kernel, AttentionBackwardOp op, const AttentionSchedule &schedule)
+      : AttentionEmitter(kernel, op, schedule), attention(op) {}
 
   void emit();
 
@@ -193,7 +193,7 @@ void BackwardEmitter::emit() {
   loop(first, last, 1, [&](Value task) { emitTask(task); });
 }
 
-void nap::lowerAttentionBackward(func::FuncOp func, AttentionBackwardOp op,
+void nap::lowerAttentionBackward(KernelFunction kernel, AttentionBackwardOp op,
                                  const AttentionSchedule &schedule) {
-  BackwardEmitter(func, op, schedule).emit();
+  BackwardEmitter(kernel, op, schedule).emit();
 }

@@ -14,17 +14,6 @@
 using namespace mlir;
 using namespace nap;
 
-void AttentionEmitter::begin() {
-  Block &entry = func.getBody().front();
-  b.setInsertionPoint(entry.getTerminator());
-  unsigned arguments = entry.getNumArguments();
-  scratch = entry.getArgument(arguments - 3);
-  first = entry.getArgument(arguments - 2);
-  last = entry.getArgument(arguments - 1);
-  inputs = op->getBlock()->getNumArguments();
-  outputs = op->getBlock()->getTerminator()->getNumOperands();
-}
-
 //===-- Numbers and loops --------------------------------------------------------------------===//
 
 Value AttentionEmitter::realScalar(double value) {
@@ -56,21 +45,21 @@ AttentionEmitter::carry(int64_t high, int64_t step, ValueRange first,
 
 Value AttentionEmitter::section(int64_t elements) {
   auto type = MemRefType::get({elements}, sums);
-  Value part = memref::ViewOp::create(b, type, scratch, constant(used), ValueRange{});
+  Value part = memref::ViewOp::create(b, type, kernel.scratch(), constant(used), ValueRange{});
   used += elements * s.elementBytes;
   return part;
 }
 
 AttentionEmitter::Tensor AttentionEmitter::input(Value operand) {
   AttentionPlace place = *readPlace(operand);
-  return {func.getArgument(place.operand), place};
+  return {kernel.input(place.operand), place};
 }
 
 AttentionEmitter::Tensor AttentionEmitter::output(Value result) {
   AttentionPlace place = *writtenPlace(result);
   if (place.operand < 0)
     return {{}, place};
-  return {func.getArgument(inputs + place.operand), place};
+  return {kernel.result(place.operand), place};
 }
 
 Value AttentionEmitter::rowsOf(const Tensor &tensor, Value lead, Value head) {
@@ -336,10 +325,8 @@ void AttentionEmitter::readSeeds(Value key) {
   for (int64_t i = 0; i < 4; ++i)
     seeds[i] = memref::LoadOp::create(
         b, tensor.memory, ValueRange{constant(tensor.place.offset + i * tensor.place.strides[0])});
-  // A launch gives its sites in memory before the scratch.
-  Block &entry = func.getBody().front();
-  if (entry.getNumArguments() == inputs + outputs + 4) {
-    Value word = memref::LoadOp::create(b, entry.getArgument(inputs + outputs), ValueRange{constant(site)});
+  if (kernel.siteCount() > 0) {
+    Value word = memref::LoadOp::create(b, kernel.sites(), ValueRange{constant(site)});
     siteWord = arith::TruncIOp::create(b, b.getI32Type(), word);
   } else {
     siteWord = arith::ConstantOp::create(b, b.getIntegerAttr(b.getI32Type(), APInt(32, site)));
@@ -361,14 +348,9 @@ std::array<Value, 4> AttentionEmitter::keepFactors(Value head, Value q, Value k)
   Value rows = arith::ExtUIOp::create(b, wide, rowLanes(q));
   Value headRow = arith::IndexCastOp::create(b, i64, mul(head, shape.queries));
   rows = arith::AddIOp::create(b, rows, splat(headRow));
+  Value siteLanes = splat(siteWord);
   auto drawGroup = [&](Value group) {
-    Value low = arith::TruncIOp::create(b, words, group);
-    Value high =
-        arith::TruncIOp::create(b, words, arith::ShRUIOp::create(b, group, number(wide, 32)));
-    high = arith::OrIOp::create(b, arith::AndIOp::create(b, high, number(words, 0xFFFF)),
-                                arith::ShLIOp::create(b, keys[3], number(words, 16)));
-    return buildPhilox(b, b.getLoc(), {low, high, keys[2], splat(siteWord)},
-                       {keys[0], keys[1]});
+    return buildDraw(b, b.getLoc(), group, keys, siteLanes);
   };
   // A uniform number word >> 8 times 2^-24 is at least the rate where the word is at least this.
   double rate = sums.isF32() ? double(float(shape.rate)) : shape.rate;

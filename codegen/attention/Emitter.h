@@ -2,9 +2,9 @@
 #pragma once
 
 #include "codegen/body/IndexWriter.h"
+#include "codegen/skeletons/Skeletons.h"
 #include "ir/schedule/AttentionSchedule.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace nap {
 
@@ -14,15 +14,17 @@ class AttentionEmitter : public IndexWriter {
 public:
   /// Code goes before the function's return.
   template <typename OpTy>
-  AttentionEmitter(mlir::func::FuncOp func, OpTy op, const AttentionSchedule &schedule)
-      : IndexWriter(func.getLoc()), func(func), op(op), shape(attentionShape(op)),
+  AttentionEmitter(KernelFunction kernel, OpTy op, const AttentionSchedule &schedule)
+      : IndexWriter(kernel.def.getLoc()), kernel(kernel), op(op), shape(attentionShape(op)),
         s(schedule), sums(accumulatorType(mlir::getElementTypeOrSelf(op.getQ().getType()))),
         lanesType(mlir::VectorType::get({schedule.lanes}, sums)) {
     if (op.getSite())
       site = static_cast<uint32_t>(*op.getSite());
     for (int64_t size : op.getQ().getType().getShape().drop_back(3))
       leadSizes.push_back(size);
-    begin();
+    b.setInsertionPoint(kernel.func.getBody().front().getTerminator());
+    first = kernel.first();
+    last = kernel.last();
   }
 
 protected:
@@ -104,7 +106,7 @@ protected:
   /// Reads the random key; at the start of the function.
   void readSeeds(mlir::Value key);
 
-  mlir::func::FuncOp func;
+  KernelFunction kernel;
   mlir::Operation *op;
   AttentionShape shape;
   const AttentionSchedule &s;
@@ -114,15 +116,12 @@ protected:
   mlir::Value first, last;
 
 private:
-  void begin();
   void multiplyColumns(Side lhs, Side rhs, Side sum, int64_t rows, mlir::Value column,
                        int64_t vectors, int64_t terms, bool accumulate);
   mlir::Value widen(mlir::Value value);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
   mlir::Value rowLanes(mlir::Value start);
 
-  unsigned inputs = 0, outputs = 0;
-  mlir::Value scratch;
   int64_t used = 0;
   uint32_t site = 0; ///< of the draws, or its number among the launch's sites where those are an operand
   mlir::Value siteWord;

@@ -24,8 +24,8 @@ namespace {
 
 class ForwardEmitter : AttentionEmitter {
 public:
-  ForwardEmitter(func::FuncOp func, AttentionOp op, const AttentionSchedule &schedule)
-      : AttentionEmitter(func, op, schedule), attention(op) {}
+  ForwardEmitter(KernelFunction kernel, AttentionOp op, const AttentionSchedule &schedule)
+      : AttentionEmitter(kernel, op, schedule), attention(op) {}
 
   void emit();
 
@@ -179,6 +179,6 @@ void ForwardEmitter::emit() {
   loop(first, last, 1, [&](Value task) { emitTask(task); });
 }
 
-void nap::lowerAttention(func::FuncOp func, AttentionOp op, const AttentionSchedule &schedule) {
-  ForwardEmitter(func, op, schedule).emit();
+void nap::lowerAttention(KernelFunction kernel, AttentionOp op, const AttentionSchedule &schedule) {
+  ForwardEmitter(kernel, op, schedule).emit();
 }

@@ -1,5 +1,6 @@
 // Random draws: Philox4x32-10 (Salmon et al., SC 2011).
 #include "codegen/body/Body.h"
+#include "codegen/math/Philox.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -30,32 +31,9 @@ struct Words {
     return lanes == 1 ? scalar
                       : vector::BroadcastOp::create(b, body.loc(), of(scalar.getType()), scalar);
   }
-  Value bits(Value x, Value y) const { return arith::XOrIOp::create(b, body.loc(), x, y); }
-  Value add(Value x, Value y) const { return arith::AddIOp::create(b, body.loc(), x, y); }
-  /// The low and the high word of the product.
-  std::pair<Value, Value> product(Value x, uint32_t factor) const {
-    auto whole = arith::MulUIExtendedOp::create(b, body.loc(), x, constant(factor));
-    return {whole.getLow(), whole.getHigh()};
-  }
 };
 
 } // namespace
-
-/// The four words for one counter and key.
-static std::array<Value, 4> philox(const Words &words, std::array<Value, 4> counter,
-                                   std::array<Value, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    if (round > 0) {
-      key[0] = words.add(key[0], words.constant(0x9E3779B9));
-      key[1] = words.add(key[1], words.constant(0xBB67AE85));
-    }
-    auto [low0, high0] = words.product(counter[0], 0xD2511F53);
-    auto [low1, high1] = words.product(counter[2], 0xCD9E8D57);
-    counter = {words.bits(words.bits(high1, counter[1]), key[0]), low1,
-               words.bits(words.bits(high0, counter[3]), key[1]), low0};
-  }
-  return counter;
-}
 
 /// (word >> 8) * 2^-24, in f32.
 static Value uniform(const Words &words, Value word) {
@@ -84,18 +62,9 @@ static Value normal(const Words &words, Value u, Value v, Value isEven) {
 /// The four words for a group (an i64, scalar or in lanes) of four elements.
 static std::array<Value, 4> drawGroup(const Words &words, Value group, std::array<Value, 4> keys,
                                       Value site) {
-  OpBuilder &b = words.b;
-  Location loc = words.body.loc();
-  Type i32 = words.of(b.getI32Type());
   for (Value &key : keys)
     key = words.splat(key);
-  Value low = arith::TruncIOp::create(b, loc, i32, group);
-  Value shift = words.constant(b.getI64IntegerAttr(32));
-  Value high = arith::TruncIOp::create(b, loc, i32, arith::ShRUIOp::create(b, loc, group, shift));
-  Value second = arith::OrIOp::create(
-      b, loc, arith::AndIOp::create(b, loc, high, words.constant(uint32_t(0xFFFF))),
-      arith::ShLIOp::create(b, loc, keys[3], words.constant(uint32_t(16))));
-  return philox(words, {low, second, keys[2], words.splat(site)}, {keys[0], keys[1]});
+  return buildDraw(words.b, words.body.loc(), group, keys, words.splat(site));
 }
 
 /// Lane 4 g + w becomes word w of group g.

@@ -37,15 +37,7 @@ Epilogue::Epilogue(ContractionWriter &w, const ContractionBlock &block,
     : w(w), s(w.schedule), block(block), tile(tile), product(getContraction(w.kernel.region())) {}
 
 /// A body whose code goes where the writer's goes.
-Body Epilogue::bodyHere() {
-  DenseMap<Value, Value> memory;
-  for (auto [i, argument] : llvm::enumerate(w.kernel.region().getArguments()))
-    memory[argument] = w.kernel.input(i);
-  Body body(w.b, w.b.getLoc(), std::move(memory), kEpilogueLanes);
-  if (w.kernel.siteCount() > 0)
-    body.setSites(w.kernel.sites());
-  return body;
-}
+Body Epilogue::bodyHere() { return w.kernel.bodyAt(w.b, kEpilogueLanes); }
 
 /// The sum at `place`, or a vector of sums, rounded to the product's element type as when it is stored.
 Value Epilogue::sumsAt(Body &body, Value place, bool isVector) {

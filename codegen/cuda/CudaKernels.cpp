@@ -53,6 +53,14 @@ Value BlockReducer::shared(Type element, int64_t count) {
                                   MemRefType::get({count}, element, AffineMap(), space));
 }
 
+/// A branch for the first thread alone: two threads that write one place are a fault, even with the same number.
+static scf::IfOp ifFirst(Body &body, Value thread) {
+  OpBuilder &b = body.builder();
+  Value isFirst =
+      arith::CmpIOp::create(b, body.loc(), arith::CmpIPredicate::eq, thread, body.indexConstant(0));
+  return scf::IfOp::create(b, body.loc(), isFirst, /*withElseRegion=*/false);
+}
+
 /// At most kRowBlock terms from `first`.
 Value BlockReducer::reduceBlock(ReduceKind kind, Type element, int64_t n, const Linear &first,
                                 llvm::function_ref<Value(const Linear &)> term) {
@@ -104,10 +112,11 @@ Value BlockReducer::reduce(ReduceKind kind, Type element, int64_t n,
     return reduceBlock(kind, element, n, 0, term);
   int64_t whole = n / kRowBlock, rest = n % kRowBlock;
   Value results = shared(element, whole + (rest > 0));
-  // All threads store the same number.
   auto keep = [&](Value value, Value place) {
-    memref::StoreOp::create(body.builder(), body.loc(), value, results, place);
-    barrier();
+    OpBuilder &b = body.builder();
+    OpBuilder inside = ifFirst(body, thread).getThenBodyBuilder();
+    memref::StoreOp::create(inside, body.loc(), value, results, place);
+    gpu::BarrierOp::create(b, body.loc());
   };
   Body::Loop loop = body.open(0, whole);
   Value result = reduceBlock(kind, element, kRowBlock, loop.index() * kRowBlock, term);
@@ -129,13 +138,9 @@ static bool sumsRows(KernelFunction kernel) {
   return false;
 }
 
-/// Has the first thread alone do what `emit` writes: two threads that write one place are a fault,
-/// even with the same number.
+/// Has the first thread alone do what `emit` writes.
 static void onFirstThread(Body &body, Value thread, llvm::function_ref<void()> emit) {
-  OpBuilder &b = body.builder();
-  Value isFirst =
-      arith::CmpIOp::create(b, body.loc(), arith::CmpIPredicate::eq, thread, body.indexConstant(0));
-  auto branch = scf::IfOp::create(b, body.loc(), isFirst, /*withElseRegion=*/false);
+  auto branch = ifFirst(body, thread);
   emit();
   // What was written since the branch goes into it.
   Block &then = branch.getThenRegion().front();
@@ -240,23 +245,12 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   CudaKernel cuda;
   KernelFunction kernel{def, {}};
-  SmallVector<Type> operands;
-  auto addOperand = [&](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    Type element = tensor.getElementType();
-    operands.push_back(MemRefType::get({tensor.getNumElements()},
-                                       element.isInteger(1) ? builder.getI8Type() : element));
-    cuda.isWide |= tensor.getNumElements() > INT32_MAX - (int64_t(1) << 20);
-  };
-  for (Value input : kernel.region().getArguments())
-    addOperand(input.getType());
+  SmallVector<Type> operands = kernel.operandTypes();
+  for (Type operand : operands)
+    cuda.isWide |= cast<MemRefType>(operand).getNumElements() > INT32_MAX - (int64_t(1) << 20);
   bool isKnown = llvm::none_of(kernel.region(), [](Operation &op) {
     return isa<ScatterAddOp, CumsumOp, TopKOp, AttentionOp, AttentionBackwardOp>(op);
   });
-  for (Value result : kernel.results())
-    addOperand(result.getType());
-  if (int64_t sites = kernel.siteCount())
-    operands.push_back(MemRefType::get({sites}, builder.getI64Type()));
   if (!isKnown)
     return def.emitError() << "kernel '" << def.getSymName() << "' of class "
                            << stringifyKernelClass(def.getKernelClass())

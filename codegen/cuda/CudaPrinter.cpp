@@ -89,7 +89,7 @@ std::string nap::cudaName(StringRef text) {
       "switch",   "template", "this",      "true",    "typedef", "union",     "unsigned",
       "void",     "volatile", "while",     "u8",      "u16",     "u32",       "u64",
       "i64",      "bf16",     "maximum",   "minimum", "fused",   "floor_div", "high_word",
-      "bits_of",  "float_of", "double_of", "to_f32",  "to_bf16", "expm1",     "log1p",
+      "bits_of", "bf16_of",  "float_of", "double_of", "to_f32",  "to_bf16", "expm1",     "log1p",
       "exp",      "log",      "sqrt",      "sin",     "cos",     "tanh",      "erf",
       "pow",      "floor",    "ceil",      "abs"};
   std::string name;
@@ -173,9 +173,8 @@ Expression Printer::constant(arith::ConstantOp op) {
     if (type.isIndex())
       return {std::to_string(integer.getInt()), integer.getInt() >= 0};
     uint64_t bits = integer.getValue().getZExtValue();
-    return {bits < 1024 ? std::to_string(bits) + "u"
-                        : fmt::format("0x{:x}u", bits) + (type.isInteger(64) ? "ll" : ""),
-            true};
+    std::string text = bits < 1024 ? std::to_string(bits) + "u" : fmt::format("0x{:x}u", bits);
+    return {text + (type.isInteger(64) ? "ll" : ""), true};
   }
   APFloat value = cast<FloatAttr>(op.getValue()).getValue();
   bool isNegative = value.isNegative();
@@ -367,7 +366,9 @@ Expression Printer::expression(Operation *op) {
       })
       .Case<arith::BitcastOp>([&](auto op) {
         Type to = op.getType();
-        return call(isa<FloatType>(to) ? (to.isF32() ? "float_of" : "double_of") : "bits_of");
+        if (!isa<FloatType>(to))
+          return call("bits_of");
+        return call(to.isF32() ? "float_of" : to.isF64() ? "double_of" : "bf16_of");
       })
       .Case<math::FmaOp>([&](auto) { return call("fused"); })
       .Case<math::SqrtOp>([&](auto) { return math("sqrt"); })
@@ -425,7 +426,7 @@ bool Printer::canInline(Operation *op, const Expression &text) {
                                     compare.getPredicate()))
     return false;
   // A bound is printed in a loop's head, which each turn reads.
-  if (isa<scf::ForOp>(user) && !isa<scf::YieldOp>(user))
+  if (isa<scf::ForOp>(user))
     return false;
   return !text.reads || !passesWrite(op, user);
 }
@@ -495,9 +496,9 @@ static std::string listOf(memref::GlobalOp global) {
   if (isa<FloatType>(values.getElementType()))
     for (APFloat value : values.getValues<APFloat>()) {
       uint64_t bits = value.bitcastToAPInt().getZExtValue();
-      bool isDouble = values.getElementType().isF64();
-      append(
-          fmt::format("{}(0x{:x})", isDouble ? "__longlong_as_double" : "__uint_as_float", bits));
+      Type type = values.getElementType();
+      append(type.isBF16() ? fmt::format("bf16{{0x{:x}}}", bits)
+                           : fmt::format("{}(0x{:x})", type.isF64() ? "double_of" : "float_of", bits));
     }
   else
     for (APInt value : values.getValues<APInt>())

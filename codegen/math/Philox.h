@@ -36,4 +36,26 @@ inline std::array<mlir::Value, 4> buildPhilox(mlir::OpBuilder &b, mlir::Location
   return counter;
 }
 
+/// The four words for a group of four elements: `group` is an i64, `keys` are the random key's words, `site` the
+/// draw's (ir/ops/Create.td); all scalars, or all vectors of one length.
+inline std::array<mlir::Value, 4> buildDraw(mlir::OpBuilder &b, mlir::Location loc, mlir::Value group,
+                                            std::array<mlir::Value, 4> keys, mlir::Value site) {
+  using namespace mlir;
+  Type words = site.getType();
+  auto constant = [&](Type type, uint64_t value) -> Value {
+    Type element = getElementTypeOrSelf(type);
+    TypedAttr number = b.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value));
+    if (auto vector = llvm::dyn_cast<VectorType>(type))
+      number = DenseElementsAttr::get(vector, Attribute(number));
+    return arith::ConstantOp::create(b, loc, number);
+  };
+  Value low = arith::TruncIOp::create(b, loc, words, group);
+  Value shifted = arith::ShRUIOp::create(b, loc, group, constant(group.getType(), 32));
+  Value high = arith::TruncIOp::create(b, loc, words, shifted);
+  Value second = arith::OrIOp::create(
+      b, loc, arith::AndIOp::create(b, loc, high, constant(words, 0xFFFF)),
+      arith::ShLIOp::create(b, loc, keys[3], constant(words, 16)));
+  return buildPhilox(b, loc, {low, second, keys[2], site}, {keys[0], keys[1]});
+}
+
 } // namespace nap

@@ -23,6 +23,8 @@ __device__ inline bf16 to_bf16(float x) {
   return {u16((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
 
+__device__ inline u16 bits_of(bf16 x) { return x.bits; }
+__device__ inline bf16 bf16_of(u16 bits) { return {bits}; }
 __device__ inline u32 bits_of(float x) { return __float_as_uint(x); }
 __device__ inline u64 bits_of(double x) { return u64(__double_as_longlong(x)); }
 __device__ inline float float_of(u32 bits) { return __uint_as_float(bits); }

@@ -30,6 +30,10 @@ struct KernelFunction {
   int64_t schedule(llvm::StringRef key, int64_t otherwise);
   /// A body that writes before the function's return, with vectors of `width` lanes.
   Body body(int64_t width = kLanes);
+  /// A body that writes at `builder`'s place.
+  Body bodyAt(mlir::OpBuilder builder, int64_t width = kLanes);
+  /// The memory of the inputs, the results, and the sites if there are some.
+  llvm::SmallVector<mlir::Type> operandTypes();
 };
 
 /// The type of the kernel's largest result: its elements are the iteration space.

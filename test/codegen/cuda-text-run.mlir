@@ -31,6 +31,32 @@ nap.kernel_def pointwise @whole_numbers {
   nap.yield %f, %c : tensor<41xf32>, tensor<41xi1>
 }
 
+// A constant of 64 bits is written as one.
+// CHECK: wide_numbers: {{.*}} ulp
+// TEXT-LABEL: void wide_numbers__kernel(
+// TEXT: 3ull
+nap.kernel_def pointwise @wide_numbers {
+^bb0(%x: tensor<41xi64>):
+  %three = nap.constant dense<3> : tensor<41xi64>
+  %large = nap.constant dense<3000000000> : tensor<41xi64>
+  %p = nap.mul %x, %large : tensor<41xi64>
+  %s = nap.add %p, %three : tensor<41xi64>
+  nap.yield %s : tensor<41xi64>
+}
+
+// An op on bf16 computes in f32 and rounds once.
+// CHECK: narrow: {{.*}} ulp
+// TEXT-LABEL: void narrow__kernel(
+// TEXT: out_1[element] = bf16_of(
+nap.kernel_def pointwise @narrow {
+^bb0(%x: tensor<41xbf16>, %y: tensor<41xbf16>):
+  %half = nap.constant dense<0.5> : tensor<41xbf16>
+  %p = nap.mul %x, %half : tensor<41xbf16>
+  %m = nap.maximum %p, %y : tensor<41xbf16>
+  %e = nap.exp %m : tensor<41xbf16>
+  nap.yield %m, %e : tensor<41xbf16>, tensor<41xbf16>
+}
+
 // CHECK: draws{{[.].*}}: {{.*}} ulp
 nap.kernel_def pointwise @draws.of_normals {
 ^bb0(%key: tensor<4xi32>):

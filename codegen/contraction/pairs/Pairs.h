@@ -13,8 +13,8 @@
 
 namespace nap {
 
-/// Rows or columns of a group, terms of a chunk, and elements of both together.
-inline constexpr int64_t kPairGroup = 16, kPairChunk = 32, kPairTile = kPairGroup * kPairChunk;
+/// Rows or columns of a group, and terms of a chunk.
+inline constexpr int64_t kPairGroup = 16, kPairChunk = 32;
 
 /// Packs the block's columns for the terms.
 void packPairColumns(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms);
