@@ -1,0 +1,261 @@
+// Recomputations and moves, and what each changes.
+#include "passes/planning/remat/Actions.h"
+
+#include <algorithm>
+
+using namespace nap::planning;
+using Life = RematState::Life;
+
+bool RematActions::isIn(const std::vector<int64_t> &list, int64_t value) const {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool RematActions::build(int64_t tensor, int64_t low, int64_t before, RematReach reach,
+                         RematAction &action) {
+  action.steps.clear();
+  action.removed.clear();
+  action.before = before;
+  changes.clear();
+  if (!close(tensor, low, before, reach, action) || !takeOut(action))
+    return false;
+  action.areaChange = areaOfBlock(action) + areaOfChanges(action);
+  return true;
+}
+
+/// Collects the steps to run again, nearest first, and the inputs that stay live instead.
+bool RematActions::close(int64_t tensor, int64_t low, int64_t before, RematReach reach,
+                         RematAction &action) {
+  const RematFacts &facts = state.facts;
+  extended.clear();
+  action.steps.push_back(facts.writerOf[tensor]);
+  for (size_t next = 0; next < action.steps.size(); ++next)
+    for (int64_t read : facts.reads[action.steps[next]]) {
+      int64_t writer = facts.writerOf[read];
+      if (writer < 0) {
+        if (!state.isIntact(read, before))
+          return false;
+        continue;
+      }
+      if (isIn(action.steps, writer) || isIn(extended, read))
+        continue;
+      Life life;
+      if (state.isLiveBefore(read, before, life))
+        continue;
+      if (life.from < 0)
+        return false;
+      bool keeps = int64_t(action.steps.size()) >= reach.steps || facts.sizes[read] == 0 ||
+                   (reach.keepsLate && life.to >= low);
+      if (!keeps) {
+        action.steps.push_back(writer);
+        continue;
+      }
+      extended.push_back(read);
+    }
+  // A step that came in later may write what was to be kept.
+  auto isWritten = [&](int64_t read) { return isIn(action.steps, facts.writerOf[read]); };
+  extended.erase(std::remove_if(extended.begin(), extended.end(), isWritten), extended.end());
+  for (int64_t read : extended) {
+    Life life;
+    state.isLiveBefore(read, before, life);
+    changes.push_back({life.to + 1, before, facts.sizes[read]});
+  }
+  std::sort(action.steps.begin(), action.steps.end());
+  return true;
+}
+
+/// Ends the lives of what is written again after its last reader before the block, and finds the
+/// instances that nothing reads any more.
+bool RematActions::takeOut(RematAction &action) {
+  const RematFacts &facts = state.facts;
+  action.addedTime = 0;
+  lasting.clear();
+  // Readers come before what they read, so that a reader that goes is no reader.
+  for (size_t index = action.steps.size(); index-- > 0;) {
+    int64_t number = action.steps[index];
+    action.addedTime += facts.problem.costs[number];
+    int64_t from = -1;
+    bool isRead = false;
+    size_t firstChange = changes.size();
+    for (int64_t result : facts.writes[number]) {
+      Life life;
+      bool isLive = state.isLiveBefore(result, action.before, life);
+      from = life.from;
+      std::span<const int64_t> touches = state.touches(result);
+      auto last = std::prev(std::lower_bound(touches.begin(), touches.end(), 2 * action.before));
+      while ((*last & 1) == 0 && isIn(action.removed, *last / 2))
+        --last;
+      isRead = isRead || (*last & 1) == 0;
+      if (isLive)
+        lasting.push_back(result);
+      int64_t end = isLive ? action.before : life.to + 1;
+      if (*last / 2 + 1 < end)
+        changes.push_back({*last / 2 + 1, end, -facts.sizes[result]});
+    }
+    bool mayGo = !isRead && (mayMove || !state.isFirst[from]);
+    if (!mayGo && !facts.problem.recomputable[number])
+      return false;
+    if (!mayGo)
+      continue;
+    // The instance itself goes; its position counts no more.
+    action.removed.push_back(from);
+    action.addedTime -= facts.problem.costs[number];
+    changes.resize(firstChange);
+    for (int64_t result : facts.writes[number]) {
+      Life life;
+      bool isLive = state.isLiveBefore(result, action.before, life);
+      changes.push_back({from + 1, isLive ? action.before : life.to + 1, -facts.sizes[result]});
+    }
+  }
+  std::sort(action.removed.begin(), action.removed.end());
+  return true;
+}
+
+void RematActions::buildRemoval(int64_t position, RematAction &action) {
+  const RematFacts &facts = state.facts;
+  action.steps.clear();
+  action.removed = {position};
+  action.before = position;
+  action.addedTime = 0;
+  changes.clear();
+  // The tensors, with a position of a reader that goes, whose lives may become shorter.
+  std::vector<std::pair<int64_t, int64_t>> shortened;
+  auto lastReaderThatStays = [&](int64_t tensor, int64_t end) {
+    std::span<const int64_t> touches = state.touches(tensor);
+    auto last = std::prev(std::lower_bound(touches.begin(), touches.end(), 2 * end));
+    while ((*last & 1) == 0 && isIn(action.removed, *last / 2))
+      --last;
+    return *last;
+  };
+  for (size_t next = 0; next < action.removed.size(); ++next) {
+    int64_t at = action.removed[next], number = state.sequence[at];
+    action.addedTime -= facts.problem.costs[number];
+    for (int64_t result : facts.writes[number]) {
+      Life life;
+      bool isRead = state.isLiveBefore(result, at + 1, life);
+      if (next == 0 && isRead)
+        changes.push_back({lastReaderThatStays(result, at) / 2 + 1, at, facts.sizes[result]});
+      if (next > 0 && life.to > at)
+        changes.push_back({at + 1, life.to + 1, -facts.sizes[result]});
+    }
+    for (int64_t read : facts.reads[number]) {
+      int64_t writer = facts.writerOf[read];
+      if (writer < 0)
+        continue;
+      shortened.push_back({read, at});
+      Life life;
+      state.isLiveBefore(read, at, life);
+      bool isNeeded = state.isFirst[life.from] || isIn(action.removed, life.from);
+      for (int64_t result : facts.writes[writer]) {
+        Life other;
+        state.isLiveBefore(result, life.from + 1, other);
+        isNeeded = isNeeded || other.to == state.length() ||
+                   (lastReaderThatStays(result, other.to + 1) & 1) == 0;
+      }
+      if (!isNeeded)
+        action.removed.push_back(life.from);
+    }
+  }
+  std::sort(shortened.begin(), shortened.end());
+  std::vector<std::pair<int64_t, int64_t>> seen;
+  for (auto [tensor, at] : shortened) {
+    Life life;
+    state.isLiveBefore(tensor, at, life);
+    std::pair<int64_t, int64_t> key{tensor, life.from};
+    if (isIn(action.removed, life.from) || life.to == state.length() ||
+        std::find(seen.begin(), seen.end(), key) != seen.end())
+      continue;
+    seen.push_back(key);
+    int64_t last = lastReaderThatStays(tensor, life.to + 1) / 2;
+    changes.push_back({last + 1, life.to + 1, -facts.sizes[tensor]});
+  }
+  std::sort(action.removed.begin(), action.removed.end());
+  action.areaChange = areaOfChanges(action);
+}
+
+/// What the block itself has above the budget.
+int64_t RematActions::areaOfBlock(const RematAction &action) {
+  const RematFacts &facts = state.facts;
+  int64_t live = state.found[action.before], area = 0;
+  for (int64_t tensor : lasting)
+    live -= facts.sizes[tensor];
+  for (int64_t tensor : extended)
+    live += facts.sizes[tensor];
+  for (size_t index = 0; index < action.steps.size(); ++index) {
+    int64_t number = action.steps[index];
+    area += std::max<int64_t>(0, live + facts.written[number] - state.budget);
+    for (int64_t result : facts.writes[number])
+      live += facts.sizes[result];
+    // What no later step of the block reads and nothing behind it ends here.
+    auto isReadLater = [&](int64_t tensor) {
+      for (size_t later = index + 1; later < action.steps.size(); ++later)
+        if (isIn(facts.reads[action.steps[later]], tensor))
+          return true;
+      return false;
+    };
+    for (int64_t result : facts.writes[number])
+      if (!isIn(lasting, result) && !isReadLater(result))
+        live -= facts.sizes[result];
+    for (int64_t read : facts.reads[number])
+      if (facts.writerOf[read] >= 0 && !isIn(lasting, read) && !isReadLater(read) &&
+          (isIn(extended, read) || isIn(action.steps, facts.writerOf[read])))
+        live -= facts.sizes[read];
+    work += int64_t(action.steps.size());
+  }
+  return area;
+}
+
+/// What the changed lives do to the area at the positions that stay.
+int64_t RematActions::areaOfChanges(const RematAction &action) {
+  int64_t begin = action.before, area = 0;
+  for (const Change &change : changes)
+    begin = std::min(begin, change.from);
+  for (int64_t position : action.removed)
+    begin = std::min(begin, position);
+  // Behind the block what is live stays so.
+  int64_t end = std::min(action.before + (action.steps.empty() ? 1 : 0), state.length());
+  int64_t count = end - begin;
+  difference.assign(count + 1, 0);
+  for (const Change &change : changes)
+    if (change.from < change.to) {
+      difference[change.from - begin] += change.bytes;
+      difference[std::min(change.to, end) - begin] -= change.bytes;
+    }
+  int64_t sum = 0;
+  auto removed = action.removed.begin();
+  for (int64_t offset = 0; offset < count; ++offset) {
+    sum += difference[offset];
+    int64_t height = state.heights[begin + offset] - state.budget;
+    bool isGone = removed != action.removed.end() && *removed == begin + offset;
+    if (isGone)
+      ++removed;
+    area += (isGone ? 0 : std::max<int64_t>(0, height + sum)) - std::max<int64_t>(0, height);
+  }
+  work += count + 8;
+  return area;
+}
+
+Sequence nap::planning::applied(const RematState &state, const std::vector<RematAction> &actions) {
+  std::vector<const RematAction *> ordered;
+  std::vector<bool> isRemoved(state.length(), false);
+  int64_t added = 0;
+  for (const RematAction &action : actions) {
+    ordered.push_back(&action);
+    added += int64_t(action.steps.size());
+    for (int64_t position : action.removed)
+      isRemoved[position] = true;
+  }
+  // Actions at one position go in the order in which they are given, as they stand in `actions`.
+  std::sort(ordered.begin(), ordered.end(), [](const RematAction *a, const RematAction *b) {
+    return a->before != b->before ? a->before < b->before : a < b;
+  });
+  Sequence result;
+  result.reserve(state.length() + added);
+  auto next = ordered.begin();
+  for (int64_t at = 0; at <= state.length(); ++at) {
+    for (; next != ordered.end() && (*next)->before == at; ++next)
+      result.insert(result.end(), (*next)->steps.begin(), (*next)->steps.end());
+    if (at < state.length() && !isRemoved[at])
+      result.push_back(state.sequence[at]);
+  }
+  return result;
+}

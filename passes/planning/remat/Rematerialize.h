@@ -1,0 +1,45 @@
+// Sequences that meet a budget in least time.
+#pragma once
+
+#include "passes/planning/remat/Problem.h"
+
+namespace nap::planning {
+
+/// How much is tried. Counts of work, so that the answer is a function of the problem alone.
+struct RematLimits {
+  /// Windows that are taken out and repaired once a sequence meets the budget.
+  int64_t windows = 400;
+  /// Instances looked at, over the whole search.
+  int64_t work = 400'000'000;
+  /// Whether first instances may change places.
+  bool mayMove = true;
+  uint64_t seed = 1;
+};
+
+/// The answer to a budget.
+struct RematResult {
+  /// Whether `sequence` meets the budget; if not it is the one of least peak that was found.
+  bool fits = false;
+  Sequence sequence;
+  int64_t peak = 0;
+  int64_t time = 0;
+  /// Nanoseconds beyond every step once.
+  int64_t addedTime = 0;
+  /// No sequence that meets the budget adds less, with first instances in their given order unless they
+  /// may move.
+  int64_t addedTimeBound = 0;
+  /// (time - least time) / least time, with the bound as the least added time.
+  double gap = 0;
+};
+
+/// A sequence of least time with a peak of at most `budget`.
+RematResult rematerialize(const RematProblem &problem, int64_t budget,
+                          const RematLimits &limits = {});
+
+/// Nanoseconds that every sequence adds that meets the budget; without `mayMove`, every one that runs
+/// steps for the first time in the order of their numbers. When a step first runs, the tensors whose
+/// writers surely ran before it and that surely have a reader behind it must free what it lacks, and what
+/// is freed is computed again: the fractional knapsack over them, the largest of all steps.
+int64_t addedTimeBound(const RematProblem &problem, int64_t budget, bool mayMove);
+
+} // namespace nap::planning

@@ -1,0 +1,106 @@
+// Rematerialization: the model of a sequence, its checker, and the search.
+#include "passes/planning/remat/Rematerialize.h"
+#include "test/Check.h"
+#include "test/planning/RematProblems.h"
+
+#include <algorithm>
+
+using namespace nap::planning;
+using namespace napkin::test;
+
+static void testHeightsOfAChain() {
+  RematProblem problem = unitChain(3);
+  Simulation simulation = simulate(problem, givenOrder(problem));
+  expect(simulation.heights == std::vector<int64_t>{2, 3, 4, 5, 4, 3},
+         "a chain's heights are its input, what is saved and the two ends of the running step");
+  expect(simulation.peak == 5 && simulation.time == 6, "peak and time of a chain");
+  Sequence again{0, 1, 2, 3, 0, 4, 5};
+  expect(simulate(problem, again).heights == std::vector<int64_t>{2, 3, 3, 4, 3, 4, 3},
+         "a tensor that is written again is not live before it");
+}
+
+static void testResultInPlaceTakesNoBytes() {
+  ProblemWriter writer;
+  int64_t x = writer.step({}, 8, 1), y = writer.step({x}, 8, 1), z = writer.step({y}, 8, 1);
+  writer.keep(z);
+  writer.problem.timeline.steps[1].inPlace = {{x, y}};
+  expect(simulate(writer.problem, {0, 1, 2}).heights == std::vector<int64_t>{8, 8, 16},
+         "a result in place of a dying input takes no bytes");
+  writer.problem.timeline.steps[2].reads.push_back(x);
+  expect(simulate(writer.problem, {0, 1, 2}).heights == std::vector<int64_t>{8, 16, 24},
+         "a result takes the place of an input that is read later");
+}
+
+static void testNewVersionIsWrittenOverTheOld() {
+  ProblemWriter writer;
+  int64_t w = writer.given(8), y = writer.step({w}, 4, 1), fresh = writer.step({w, y}, 8, 1);
+  writer.step({y}, 4, 1);
+  writer.keep(fresh);
+  writer.problem.overwrites = {{w, fresh}};
+  expect(simulate(writer.problem, {0, 1, 2}).peak == 16, "a new version takes bytes of its own");
+  expectText(checkSequence(writer.problem, {0, 1, 0, 2}, 100),
+             "instance 2 (step 0) reads tensor 0, over which step 1 has written");
+}
+
+static void testCheckerFindsWhatIsWrong() {
+  RematProblem problem = unitChain(3);
+  expectText(checkSequence(problem, {0, 1, 2, 3, 4, 5}, 5), "");
+  expectText(checkSequence(problem, {0, 1, 2, 3, 4, 5}, 4),
+             "instance 3 (step 3) needs 5 bytes and the budget is 4");
+  expectText(checkSequence(problem, {0, 2, 1, 3, 4, 5}, 5),
+             "instance 1 (step 2) reads tensor 2, which nothing before it writes");
+  expectText(checkSequence(problem, {0, 1, 2, 3, 4}, 5), "step 5 never runs");
+  problem.recomputable[0] = false;
+  expectText(checkSequence(problem, {0, 1, 2, 3, 0, 4, 5}, 5),
+             "instance 4 runs step 0 again, which may not");
+}
+
+static void testProblemsThatAreNone() {
+  RematProblem problem = unitChain(2);
+  expectText(checkProblem(problem), "");
+  problem.timeline.steps[1].reads = {9};
+  expectText(checkProblem(problem), "step 1 reads tensor 9, which nothing before it writes");
+  problem.timeline.steps[1] = {{1}, {1}, {}};
+  expectText(checkProblem(problem), "step 1 writes tensor 1, which is given or written before");
+}
+
+/// On random training steps: what the search returns is what the checker counts, the budget is met, and
+/// the bound is no more than what was found.
+static void testSearchOnRandomGraphs() {
+  int64_t met = 0, asked = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    RematProblem problem = randomTraining(6 + int64_t(seed % 20), seed);
+    int64_t peak = simulate(problem, givenOrder(problem)).peak, floor = floorBound(problem);
+    for (int64_t part = 0; part < 4; ++part)
+      for (bool mayMove : {false, true}) {
+        int64_t budget = peak - (peak - floor) * part / 4;
+        RematLimits limits;
+        limits.windows = 20;
+        limits.mayMove = mayMove;
+        RematResult result = rematerialize(problem, budget, limits);
+        Simulation simulation = simulate(problem, result.sequence);
+        expect(simulation.peak == result.peak && simulation.time == result.time,
+               "a result's figures are the simulation's");
+        expectText(checkSequence(problem, result.sequence, result.peak), "");
+        expect(!checkSequence(problem, result.sequence, result.peak - 1).empty(),
+               "the checker accepts less than the peak");
+        ++asked;
+        met += result.fits;
+        if (result.fits)
+          expect(result.peak <= budget && result.addedTimeBound <= result.addedTime,
+                 fmt::format("seed {}: {} ns are added and the bound is {}", seed, result.addedTime,
+                             result.addedTimeBound));
+      }
+  }
+  expect(met * 10 >= asked * 9, fmt::format("{} of {} budgets are met", met, asked));
+}
+
+int main() {
+  testHeightsOfAChain();
+  testResultInPlaceTakesNoBytes();
+  testNewVersionIsWrittenOverTheOld();
+  testCheckerFindsWhatIsWrong();
+  testProblemsThatAreNone();
+  testSearchOnRandomGraphs();
+  return failures != 0;
+}
