@@ -4,6 +4,7 @@
 
 #include "ir/Ops.h"
 #include "ir/schedule/Entries.h"
+#include "ir/schedule/StatedCost.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -182,7 +183,7 @@ void ProgramBuilder::copyModuleAttributes() {
   program.defaultSeed = integer("nap.seed", 0);
   program.arenaBytes = integer("nap.arena_bytes", 0);
   if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
-    program.modelFlopsPerStep = flops.getValueAsDouble() * program.accumulate;
+    program.modelFlopsPerStep = flops.getValueAsDouble();
   // "d=64": what compiling fixed, so that an executable can refuse to set it.
   if (auto fixed = module->getAttrOfType<ArrayAttr>("nap.fixed"))
     for (auto choice : fixed.getAsRange<StringAttr>()) {
@@ -314,9 +315,7 @@ LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
     }
     if (auto bytes = launch->getAttrOfType<FloatAttr>("nap.bytes_min"))
       record.bytes = bytes.getValueAsDouble();
-    kernel.getBody().walk([&](Costed costed) {
-      record.flops += static_cast<double>(costed.getCost().total());
-    });
+    record.flops = statedOperations(launch);
     addDeaths(launch, record);
     function.launches.push_back(std::move(record));
   }

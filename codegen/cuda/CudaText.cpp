@@ -2,7 +2,7 @@
 #include "codegen/cuda/CudaText.h"
 
 #include "codegen/cuda/CudaPrinter.h"
-#include "ir/Cost.h"
+#include "ir/schedule/StatedCost.h"
 
 #include <fmt/format.h>
 #include <set>
@@ -90,10 +90,7 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
   head.comments.push_back(types);
   if (!launches.empty()) {
     LaunchOp launch = launches.front();
-    double operations = 0;
-    for (NamedAttribute counter : launch->getAttrOfType<DictionaryAttr>("nap.cost"))
-      if (llvm::is_contained({"mm", "vec", "cmp", "trn"}, counter.getName()))
-        operations += cast<IntegerAttr>(counter.getValue()).getValue().signedRoundToDouble();
+    double operations = statedOperations(launch);
     double bytes = launch->getAttrOfType<FloatAttr>("nap.bytes_min").getValueAsDouble();
     head.comments.push_back(fmt::format(
         "{} launch{} of {} x {} threads, each {:.4g} MFLOP, {:.4g} MB, {:.3g} FLOP/byte",

@@ -34,19 +34,6 @@ static Block *bodyOf(Operation *op, const SymbolTable &symbols) {
   return nullptr;
 }
 
-Cost nap::costOf(Operation *op, const SymbolTable &symbols) {
-  Cost sum;
-  if (Block *body = bodyOf(op, symbols)) {
-    for (Operation &inner : *body)
-      if (auto costed = dyn_cast<Costed>(inner))
-        addCost(sum, costed.getCost());
-    return sum;
-  }
-  if (auto costed = dyn_cast<Costed>(op))
-    return costed.getCost();
-  return sum;
-}
-
 int64_t nap::distinctElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   SmallVector<std::pair<int64_t, int64_t>> axes;
   for (auto [size, stride] : llvm::zip(shape, strides))
@@ -78,80 +65,149 @@ int64_t nap::distinctElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides
   return llvm::count(touched, true);
 }
 
-namespace {
-/// The tensors in memory that an op reads, with the most elements that it can touch of each.
-using Touched = llvm::SmallMapVector<Value, int64_t, 4>;
-} // namespace
-
-/// Counts `elements` more of `root`, at most all.
-static void touch(Touched &touched, Value root, int64_t elements) {
-  int64_t all = cast<RankedTensorType>(root.getType()).getNumElements();
-  int64_t &count = touched[root];
-  count = std::min(count + elements, all);
-}
-
-/// Adds what reading `operand` of `op` touches.
-static void touchOperand(Touched &touched, OpOperand &operand, DenseSet<Value> &seen) {
-  Value value = operand.get();
-  auto type = cast<RankedTensorType>(value.getType());
-  auto view = stridedView(value);
-  Value root = value;
-  if (view)
-    root = view->root;
-  else
-    while (root.getDefiningOp() && isView(root.getDefiningOp()))
-      root = root.getDefiningOp()->getOperand(0);
-  Operation *maker = root.getDefiningOp();
-  if (isa_and_nonnull<IotaOp>(maker))
-    return;
-  if (auto constant = dyn_cast_or_null<ConstantOp>(maker))
-    if (isa<SplatElementsAttr>(constant.getValue()))
-      return;
-  int64_t elements =
-      view ? distinctElements(type.getShape(), view->strides) : type.getNumElements();
-  // A gather reads what its ids name, and no more.
-  if (auto embed = dyn_cast<EmbedOp>(operand.getOwner())) {
-    auto table = cast<RankedTensorType>(embed.getTable().getType());
-    if (operand.getOperandNumber() == 0)
-      elements = std::min(elements, cast<RankedTensorType>(embed.getIds().getType()).getNumElements() *
-                                        (table.getNumElements() / table.getDimSize(0)));
-  } else if (auto take = dyn_cast<TakeAlongOp>(operand.getOwner())) {
-    if (operand.getOperandNumber() == 0)
-      elements = std::min(elements,
-                          cast<RankedTensorType>(take.getIds().getType()).getNumElements());
-  } else if (!seen.insert(value).second) {
-    return;
-  }
-  touch(touched, root, elements);
-}
-
 /// Bytes of `elements` elements of a tensor's type.
 static Count elementBytes(Value tensor, int64_t elements) {
   unsigned bits = cast<RankedTensorType>(tensor.getType()).getElementTypeBitWidth();
   return (Count(elements) * (bits == 1 ? 8 : bits) + 7) / 8;
 }
 
+static int64_t elementsOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getNumElements();
+}
+
+/// Whether a root is in nobody's memory: a splat or an index ramp.
+static bool isUnstored(Value root) {
+  Operation *maker = root.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(maker))
+    return isa<SplatElementsAttr>(constant.getValue());
+  return isa_and_nonnull<IotaOp>(maker);
+}
+
+namespace {
+
+/// How many elements of each tensor the ops of a block ask for. Ops are visited from the last to the
+/// first: when one is reached, all that read it have said what they want.
+class Wishes {
+public:
+  /// Notes what `op` reads to make `results` elements of its result: an elementwise op so many of each
+  /// operand, a gather the rows that its ids name, any other op all.
+  void addOperands(Operation *op, int64_t results) {
+    for (OpOperand &operand : op->getOpOperands())
+      add(operand.get(), mostRead(operand, results), isGathered(operand));
+  }
+  /// Elements of `root` that are asked for.
+  int64_t of(Value root) const {
+    int64_t sum = 0;
+    if (auto views = byRoot.find(root); views != byRoot.end())
+      for (auto [view, elements] : views->second)
+        sum += elements;
+    return std::min(sum, elementsOf(root));
+  }
+  /// All roots, in the order of their first wish.
+  auto begin() const { return byRoot.begin(); }
+  auto end() const { return byRoot.end(); }
+
+private:
+  /// Whether ids name what is read of the operand: different ids, for different ops.
+  static bool isGathered(OpOperand &operand) {
+    return isa<EmbedOp, TakeAlongOp>(operand.getOwner()) && operand.getOperandNumber() == 0;
+  }
+  static int64_t mostRead(OpOperand &operand, int64_t results) {
+    Operation *op = operand.getOwner();
+    int64_t all = elementsOf(operand.get());
+    if (isa<Fusable>(op))
+      return results;
+    if (!isGathered(operand))
+      return all;
+    if (auto embed = dyn_cast<EmbedOp>(op))
+      return std::min(all, elementsOf(embed.getIds()) *
+                               (all / std::max<int64_t>(embed.getTable().getType().getDimSize(0), 1)));
+    return std::min(all, elementsOf(cast<TakeAlongOp>(op).getIds()));
+  }
+  void add(Value value, int64_t elements, bool isOther) {
+    auto view = stridedView(value);
+    Value root = value;
+    if (view)
+      root = view->root;
+    else
+      while (root.getDefiningOp() && isView(root.getDefiningOp()))
+        root = root.getDefiningOp()->getOperand(0);
+    if (view)
+      elements = std::min(
+          elements, distinctElements(cast<RankedTensorType>(value.getType()).getShape(), view->strides));
+    int64_t &most = byRoot[root][value];
+    most = isOther ? most + elements : std::max(most, elements);
+  }
+
+  /// By root, then by the view of it that is read: the most elements of the view that one op reads.
+  /// Different views are taken to show different elements, as far as the root has so many.
+  llvm::MapVector<Value, llvm::SmallMapVector<Value, int64_t, 2>> byRoot;
+};
+
+} // namespace
+
+/// Visits the ops of a kernel's body that compute, last first, with the elements of its result that an
+/// elementwise op need make: what a slice behind it leaves out is never computed. What is asked for
+/// comes back.
+static Wishes visitBody(Block &body, llvm::function_ref<void(Operation &, int64_t)> visit) {
+  Wishes wishes;
+  for (Operation &op : llvm::reverse(body)) {
+    if (isView(&op))
+      continue;
+    int64_t results = op.getNumResults() ? elementsOf(op.getResult(0)) : 0;
+    if (isa<Fusable>(op))
+      results = wishes.of(op.getResult(0));
+    wishes.addOperands(&op, results);
+    visit(op, results);
+  }
+  return wishes;
+}
+
+/// A cost of `all` elements, of which `some` are made.
+static Cost partOf(Cost cost, int64_t some, int64_t all) {
+  if (some == all)
+    return cost;
+  for (Count *counter :
+       {&cost.mm, &cost.vec, &cost.trn, &cost.cmp, &cost.cvt, &cost.integer})
+    *counter = *counter / all * some;
+  return cost;
+}
+
+Cost nap::costOf(Operation *op, const SymbolTable &symbols) {
+  Block *body = bodyOf(op, symbols);
+  if (!body) {
+    auto costed = dyn_cast<Costed>(op);
+    return costed ? costed.getCost() : Cost();
+  }
+  Cost sum;
+  visitBody(*body, [&](Operation &inner, int64_t results) {
+    auto costed = dyn_cast<Costed>(inner);
+    if (!costed)
+      return;
+    bool isWhole = !isa<Fusable>(inner);
+    addCost(sum, isWhole ? costed.getCost()
+                         : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))));
+  });
+  return sum;
+}
+
 Count nap::leastBytes(Operation *op, const SymbolTable &symbols) {
+  Block *body = bodyOf(op, symbols);
+  if (!body && isFree(op))
+    return 0;
   Count bytes = 0;
   for (Value result : op->getResults())
     bytes += bytesOf(result.getType());
-  Touched touched;
-  DenseSet<Value> seen;
-  if (Block *body = bodyOf(op, symbols)) {
-    for (Operation &inner : *body)
-      if (!isView(&inner))
-        for (OpOperand &operand : inner.getOpOperands())
-          touchOperand(touched, operand, seen);
-    for (auto [root, elements] : touched)
-      if (isa<BlockArgument>(root) || isa<ConstantOp>(root.getDefiningOp()))
-        bytes += elementBytes(root, elements);
-    return bytes;
+  Wishes wishes;
+  if (body)
+    wishes = visitBody(*body, [](Operation &, int64_t) {});
+  else
+    wishes.addOperands(op, op->getNumResults() ? elementsOf(op->getResult(0)) : 0);
+  for (auto &[root, views] : wishes) {
+    // What a kernel computes on the way is in no memory.
+    bool isStored = !body || isa<BlockArgument>(root) || isa<ConstantOp>(root.getDefiningOp());
+    if (isStored && !isUnstored(root))
+      bytes += elementBytes(root, wishes.of(root));
   }
-  if (isFree(op))
-    return 0;
-  for (OpOperand &operand : op->getOpOperands())
-    touchOperand(touched, operand, seen);
-  for (auto [root, elements] : touched)
-    bytes += elementBytes(root, elements);
   return bytes;
 }

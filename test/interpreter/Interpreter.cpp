@@ -41,19 +41,24 @@ static Tensor executeIota(Machine &machine, nap::IotaOp op) {
   return Machine::makeFree(op.getType(), std::move(values));
 }
 
-/// The op's scalar body for every element.
+/// The op's scalar body for every element; inside a kernel, for those that are read.
 static Results executeElementwise(Machine &machine, nap::Fusable op,
                                   ArrayRef<Tensor> operands) {
   FailureOr<ScalarBody> body = ScalarBody::build(op);
   if (failed(body))
     return failure();
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  std::vector<Number> values, elements(operands.size());
-  for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    for (auto [place, operand] : llvm::enumerate(operands))
-      elements[place] = machine.read(operand, i);
-    values.push_back(body->run(elements, machine.counters));
-  }
+  auto compute = [&machine, body = std::move(*body), operands = operands.vec()](int64_t i) mutable {
+    std::vector<Number> elements;
+    for (const Tensor &operand : operands)
+      elements.push_back(machine.read(operand, i));
+    return body.run(elements, machine.counters);
+  };
+  if (machine.insideKernel)
+    return one(Machine::makeLazy(type, std::move(compute)));
+  std::vector<Number> values;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    values.push_back(compute(i));
   return one(machine.make(type, std::move(values)));
 }
 

@@ -48,6 +48,10 @@ Number Machine::read(const Tensor &tensor, int64_t element) {
     storage.readIn[place] = scope;
     counters.readBits += storage.bits;
   }
+  if (storage.compute && !storage.isComputed[place]) {
+    storage.values[place] = storage.compute(place);
+    storage.isComputed[place] = true;
+  }
   return storage.values[place];
 }
 
@@ -62,6 +66,13 @@ Tensor Machine::makeFree(mlir::RankedTensorType type, std::vector<Number> values
   auto storage = std::make_shared<Storage>();
   storage->values = std::move(values);
   return {type, std::move(storage), {}};
+}
+
+Tensor Machine::makeLazy(mlir::RankedTensorType type, std::function<Number(int64_t)> compute) {
+  Tensor tensor = makeFree(type, std::vector<Number>(type.getNumElements()));
+  tensor.storage->compute = std::move(compute);
+  tensor.storage->isComputed.assign(type.getNumElements(), false);
+  return tensor;
 }
 
 Tensor Machine::makeStored(mlir::RankedTensorType type, std::vector<Number> values) {

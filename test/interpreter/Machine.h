@@ -4,6 +4,7 @@
 #include "ir/Ops.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ struct Storage {
   unsigned bits = 0;
   /// By element: the scope that last read it.
   std::vector<uint64_t> readIn;
+  /// What an element is that nobody has read yet; null: all are in `values`.
+  std::function<Number(int64_t)> compute;
+  /// By element: whether it has been computed.
+  std::vector<bool> isComputed;
 };
 
 /// A tensor on the host: a storage, and where its elements stand there.
@@ -65,6 +70,8 @@ public:
   Tensor make(mlir::RankedTensorType type, std::vector<Number> values);
   /// A tensor that nobody pays for: a splat constant, or what a kernel computes on the way.
   static Tensor makeFree(mlir::RankedTensorType type, std::vector<Number> values);
+  /// A tensor inside a kernel, each of whose elements is computed when it is first read, if ever.
+  static Tensor makeLazy(mlir::RankedTensorType type, std::function<Number(int64_t)> compute);
   /// A tensor that exists in memory before the run.
   static Tensor makeStored(mlir::RankedTensorType type, std::vector<Number> values);
 

@@ -57,6 +57,45 @@ func.func @kernel(%x: tensor<10xf32>) -> tensor<10xf32> {
 
 // -----
 
+// What a slice leaves out is not computed, nor read for it: of 300000 products, 992.
+// CHECK-LABEL: func.func @rest
+// CHECK: nap.kernel reduction
+// CHECK-SAME: nap.bytes_min = 3.972000e+03 : f64, nap.cost = {vec = 1983 : i64}
+func.func @rest(%x: tensor<300x1000xf32>) -> tensor<1xf32> {
+  %0 = nap.kernel reduction "mul_sum" (%x) : (tensor<300x1000xf32>) -> tensor<1xf32> {
+  ^bb0(%a: tensor<300x1000xf32>):
+    %square = nap.mul %a, %a : tensor<300x1000xf32>
+    %flat = nap.reshape %square : tensor<300x1000xf32> -> tensor<1x300000xf32>
+    %part = nap.slice %flat [0, 299008] step [1, 1] : tensor<1x300000xf32> -> tensor<1x992xf32>
+    %sum = nap.reduce sum %part [1] : tensor<1x992xf32> -> tensor<1xf32>
+    nap.yield %sum : tensor<1xf32>
+  }
+  return %0 : tensor<1xf32>
+}
+
+// -----
+
+// Two slices of one value, and the value read by two ops: each element once.
+// CHECK-LABEL: func.func @shared
+// CHECK: nap.kernel pointwise
+// CHECK-SAME: nap.bytes_min = 4.800000e+01 : f64, nap.cost = {trn = 6 : i64, vec = 9 : i64}
+func.func @shared(%x: tensor<10xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %0:2 = nap.kernel pointwise "exp_add" (%x) : (tensor<10xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  ^bb0(%a: tensor<10xf32>):
+    %e = nap.exp %a : tensor<10xf32>
+    %first = nap.slice %e [0] step [1] : tensor<10xf32> -> tensor<3xf32>
+    %last = nap.slice %e [5] step [1] : tensor<10xf32> -> tensor<5xf32>
+    %sum = nap.add %first, %first : tensor<3xf32>
+    %square = nap.mul %last, %last : tensor<5xf32>
+    %part = nap.slice %square [1] step [1] : tensor<5xf32> -> tensor<3xf32>
+    %both = nap.sub %part, %first : tensor<3xf32>
+    nap.yield %sum, %both : tensor<3xf32>, tensor<3xf32>
+  }
+  return %0#0, %0#1 : tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
 // A step of several micro-batches counts them all.
 // CHECK: nap.model_flops = 6.300000e+02 : f64
 module attributes {nap.accumulate = 3 : i64} {

@@ -1,12 +1,30 @@
-// nap-print-cost: a line a function, the sum of what its ops say they cost; with --bytes, the sum
-// of the traffic that nap-annotate-cost wrote on them.
+// nap-print-cost: a line a function, the sum of what nap-annotate-cost wrote on its ops, or else of what
+// they say they cost; with --bytes, the sum of the traffic that it wrote on them.
 #include "test/ir/programs/Modules.h"
 
 using namespace mlir;
 
+/// Adds the counters that are written on an op.
+static void addStated(DictionaryAttr stated, nap::Cost &total) {
+  auto counter = [&](StringRef name) {
+    auto count = stated.getAs<IntegerAttr>(name);
+    return count ? count.getInt() : 0;
+  };
+  total.mm += counter("mm");
+  total.vec += counter("vec");
+  total.trn += counter("trn");
+  total.cmp += counter("cmp");
+  total.cvt += counter("cvt");
+  total.integer += counter("integer");
+}
+
 /// Adds the cost of `op` and of all that it holds or launches to `total`.
 static void addCost(Operation *op, nap::Cost &total) {
-  op->walk([&](Operation *inner) {
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    if (auto stated = inner->getAttrOfType<DictionaryAttr>("nap.cost")) {
+      addStated(stated, total);
+      return WalkResult::skip();
+    }
     if (auto costed = dyn_cast<nap::Costed>(inner)) {
       nap::Cost cost = costed.getCost();
       total.mm += cost.mm;
@@ -18,6 +36,7 @@ static void addCost(Operation *op, nap::Cost &total) {
     }
     if (auto launch = dyn_cast<nap::LaunchOp>(inner))
       addCost(SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()), total);
+    return WalkResult::advance();
   });
 }
 
