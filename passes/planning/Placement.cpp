@@ -1,7 +1,5 @@
-// Greedy placements in several orders, and their checker.
+// Greedy placements in several orders.
 #include "passes/planning/Placement.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -72,9 +70,9 @@ static Placement placeInOrder(const std::vector<Interval> &intervals,
       return result;
     }
     Placed entry{offset, offset + interval.size, interval.lower, interval.upper};
-    auto position = std::upper_bound(
-        placed.begin(), placed.end(), entry,
-        [](const Placed &a, const Placed &b) { return a.offset < b.offset; });
+    auto position =
+        std::upper_bound(placed.begin(), placed.end(), entry,
+                         [](const Placed &a, const Placed &b) { return a.offset < b.offset; });
     placed.insert(position, entry);
   }
   return result;
@@ -121,26 +119,4 @@ Placement nap::planning::place(const std::vector<Interval> &intervals) {
         return best;
     }
   return best;
-}
-
-std::string nap::planning::checkPlacement(const std::vector<Interval> &intervals,
-                                          const Placement &placement) {
-  if (placement.offsets.size() != intervals.size())
-    return fmt::format("{} offsets for {} buffers", placement.offsets.size(), intervals.size());
-  for (size_t i = 0; i < intervals.size(); ++i) {
-    const Interval &a = intervals[i];
-    int64_t begin = placement.offsets[i], end = begin + a.size;
-    if (begin < 0 || end > placement.height)
-      return fmt::format("buffer {} at [{}, {}) leaves the arena of {} bytes", i, begin, end,
-                         placement.height);
-    for (size_t j = 0; j < i; ++j) {
-      const Interval &b = intervals[j];
-      int64_t otherBegin = placement.offsets[j], otherEnd = otherBegin + b.size;
-      bool together = a.lower < b.upper && b.lower < a.upper;
-      if (together && begin < otherEnd && otherBegin < end)
-        return fmt::format("buffers {} and {} are live at step {} and share byte {}", j, i,
-                           std::max(a.lower, b.lower), std::max(begin, otherBegin));
-    }
-  }
-  return "";
 }

@@ -1,7 +1,9 @@
 // Offsets for buffers with known lifetimes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,12 +31,22 @@ inline int64_t alignTo(int64_t bytes, int64_t alignment) {
 int64_t maxLoad(const std::vector<Interval> &intervals);
 
 /// Places the intervals so that no two that are live at one step share a byte. The best of a fixed
-/// portfolio of greedy placements (orders by size, area, lifetime, start; first and best fit), which
-/// ends early at `maxLoad`. A function of the intervals alone. Offsets are sums of sizes, so sizes
-/// that are multiples of an alignment give offsets that are.
+/// portfolio of greedy placements (orders by size, area, lifetime, start; first and best fit),
+/// which ends early at `maxLoad`. A function of the intervals alone. Offsets are sums of sizes, so
+/// sizes that are multiples of an alignment give offsets that are.
 Placement place(const std::vector<Interval> &intervals);
 
-/// One sentence about what is wrong with a placement, by comparing every pair; empty if nothing is.
+/// Two buffers that are live at `step` and share `byte`; the first has the smaller number.
+struct Conflict {
+  size_t first = 0, second = 0;
+  int64_t step = 0, byte = 0;
+};
+
+/// The first conflict in the order of steps. O(n log n), by execution: independent of `place`.
+std::optional<Conflict> findConflict(const std::vector<Interval> &intervals,
+                                     const std::vector<int64_t> &offsets);
+
+/// One sentence about what is wrong with a placement; empty if nothing is.
 std::string checkPlacement(const std::vector<Interval> &intervals, const Placement &placement);
 
 } // namespace nap::planning

@@ -196,6 +196,30 @@ std::optional<int64_t> parseWhole(std::string_view text, int64_t least, int64_t 
   return value;
 }
 
+std::optional<int64_t> parseBytes(std::string_view text) {
+  static constexpr std::pair<std::string_view, int64_t> units[] = {
+      {"kB", 1'000},
+      {"MB", 1'000'000},
+      {"GB", 1'000'000'000},
+      {"TB", 1'000'000'000'000},
+      {"KiB", int64_t{1} << 10},
+      {"MiB", int64_t{1} << 20},
+      {"GiB", int64_t{1} << 30},
+      {"TiB", int64_t{1} << 40},
+      {"B", 1}};
+  int64_t scale = 1;
+  for (const auto &[unit, bytes] : units)
+    if (text.ends_with(unit)) {
+      scale = bytes;
+      text.remove_suffix(unit.size());
+      break;
+    }
+  std::optional<int64_t> number = parseWhole(text, 0, (int64_t{1} << 60) / scale);
+  if (!number)
+    return std::nullopt;
+  return *number * scale;
+}
+
 /// FILE or INPUT=FILE; a name has letters, digits and `_` only, so paths with `=` stay paths.
 static DataFile parseDataFile(std::string_view text) {
   size_t equals = text.find('=');
