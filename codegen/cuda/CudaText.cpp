@@ -1,11 +1,11 @@
 // One translation unit: every kernel with its head comment.
 #include "codegen/cuda/CudaText.h"
 
-#include "codegen/cuda/CudaPrinter.h"
+#include "codegen/BuildProgram.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/schedule/StatedCost.h"
 
 #include <fmt/format.h>
-#include <set>
 
 using namespace mlir;
 using namespace nap;
@@ -19,26 +19,6 @@ static std::string typeText(Type type) {
   stream << "[";
   llvm::interleaveComma(tensor.getShape(), stream);
   stream << "]";
-  return text;
-}
-
-/// Adds "gpt2.nap:12" for each place of the model file in a location.
-static void collectLines(Location loc, std::set<std::pair<std::string, unsigned>> &lines) {
-  loc->walk([&](Location part) {
-    if (auto place = dyn_cast<FileLineColLoc>(part))
-      lines.insert({place.getFilename().str(), place.getLine()});
-    return WalkResult::advance();
-  });
-}
-
-/// "model.nap:12 15 17".
-static std::string linesText(const std::set<std::pair<std::string, unsigned>> &lines) {
-  std::string text, file;
-  for (auto &[name, line] : lines) {
-    text += name == file ? fmt::format(" {}", line)
-                         : fmt::format("{}{}:{}", text.empty() ? "" : ", ", name, line);
-    file = name;
-  }
   return text;
 }
 
@@ -81,12 +61,13 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
   if (def->hasAttr("nap.sites"))
     head.arguments.push_back("sites");
 
-  std::set<std::pair<std::string, unsigned>> lines;
+  SmallVector<Location> places;
   for (LaunchOp launch : launches) {
-    collectLines(launch.getLoc(), lines);
+    places.push_back(launch.getLoc());
     head.isInPlace |= writesInput(launch);
   }
-  head.comments.push_back(fmt::format("{}  ({})", def.getSymName().str(), linesText(lines)));
+  std::string lines = describeLocation(FusedLoc::get(def.getContext(), places));
+  head.comments.push_back(fmt::format("{}  ({})", def.getSymName().str(), lines));
   head.comments.push_back(types);
   if (!launches.empty()) {
     LaunchOp launch = launches.front();
@@ -109,19 +90,33 @@ FailureOr<CudaKernelText> nap::printCudaKernel(KernelDefOp def, ArrayRef<LaunchO
   auto text = printCuda(kernel->func, head, kernel->isWide);
   if (failed(text))
     return failure();
-  return CudaKernelText{head.name, std::move(*text), *kernel};
+  CudaKernelText result{head.name, std::move(*text), {}, head.isInPlace, kernel->blocks, kernel->blockThreads};
+  for (auto [i, type] : llvm::enumerate(kernel->func.getArgumentTypes())) {
+    auto memory = cast<MemRefType>(type);
+    result.arguments.push_back({head.arguments[i], memory.getNumElements(),
+                                memory.getElementTypeBitWidth() / 8,
+                                i >= head.firstResult && i < head.lastResult});
+  }
+  return result;
 }
 
-FailureOr<std::string> nap::printCudaProgram(ModuleOp planned) {
+FailureOr<std::vector<CudaKernelText>> nap::printCudaKernels(ModuleOp planned) {
   llvm::StringMap<SmallVector<LaunchOp>> launches;
   planned.walk([&](LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
-  std::string text = "#include \"napkin.cuh\"\n";
+  std::vector<CudaKernelText> kernels;
   for (auto def : planned.getOps<KernelDefOp>()) {
     OwningOpRef<ModuleOp> lowered = ModuleOp::create(def.getLoc());
     auto kernel = printCudaKernel(def, launches[def.getSymName()], *lowered);
     if (failed(kernel))
       return failure();
-    text += "\n" + kernel->text;
+    kernels.push_back(std::move(*kernel));
   }
+  return kernels;
+}
+
+std::string nap::joinCudaText(ArrayRef<CudaKernelText> kernels) {
+  std::string text = "#include \"napkin.cuh\"\n";
+  for (const CudaKernelText &kernel : kernels)
+    text += "\n" + kernel.text;
   return text;
 }

@@ -9,16 +9,31 @@
 
 namespace nap {
 
-/// CUDA C++ for every kernel of a planned module, in the order of their definitions; it includes
-/// napkin.cuh (`cudaPrelude`). Above each kernel stand its name, its lines of the model file, and
-/// what one launch computes and moves. Fails with a diagnostic at a kernel that has no CUDA text.
-mlir::FailureOr<std::string> printCudaProgram(mlir::ModuleOp planned);
+/// A pointer of a kernel's text.
+struct CudaArgument {
+  std::string name;
+  int64_t elements = 0;
+  unsigned elementBytes = 4;
+  bool isWritten = false;
+};
 
-/// The text of one kernel and the form that it was printed from, which is added to `lowered`.
+/// The text of one kernel, and how it is launched.
 struct CudaKernelText {
   std::string name, text;
-  CudaKernel kernel;
+  std::vector<CudaArgument> arguments;
+  bool isInPlace = false; ///< a result may share an input's bytes
+  int64_t blocks = 1, blockThreads = 256;
 };
+
+/// CUDA C++ for every kernel of a planned module, in the order of their definitions. Above each kernel
+/// stand its name, its lines of the model file, and what one launch computes and moves. Fails with a
+/// diagnostic at a kernel that has no CUDA text.
+mlir::FailureOr<std::vector<CudaKernelText>> printCudaKernels(mlir::ModuleOp planned);
+
+/// One translation unit, which includes napkin.cuh (`cudaPrelude`).
+std::string joinCudaText(llvm::ArrayRef<CudaKernelText> kernels);
+
+/// The text of one kernel; the form that it was printed from is added to `lowered`.
 mlir::FailureOr<CudaKernelText> printCudaKernel(KernelDefOp def, llvm::ArrayRef<LaunchOp> launches,
                                                 mlir::ModuleOp lowered);
 

@@ -53,3 +53,34 @@ template <typename T> __device__ inline T floor_div(T x, T y) {
 
 __device__ inline float fused(float x, float y, float z) { return fmaf(x, y, z); }
 __device__ inline double fused(double x, double y, double z) { return fma(x, y, z); }
+
+/// The 128 running results of a block as one: result j takes result j + h, for h = 64, 32, ..., 1. `running` has 128
+/// elements of shared memory; all threads get the result, and may use `running` again.
+template <typename T, typename F>
+__device__ __forceinline__ T block_fold(T own, T *running, F combine) {
+  const int thread = int(threadIdx.x);
+  running[thread] = own;
+  __syncthreads();
+  for (int half = 64; half >= 1; half /= 2) {
+    if (thread < half)
+      running[thread] = combine(running[thread], running[thread + half]);
+    __syncthreads();
+  }
+  const T result = running[0];
+  __syncthreads();
+  return result;
+}
+template <typename T> __device__ __forceinline__ T block_sum(T own, T *running) {
+  return block_fold(own, running, [](T x, T y) { return x + y; });
+}
+/// As `maximum` and `minimum` for floats; integers hold signed numbers.
+__device__ inline u32 maximum(u32 x, u32 y) { return int(x) > int(y) ? x : y; }
+__device__ inline u64 maximum(u64 x, u64 y) { return i64(x) > i64(y) ? x : y; }
+__device__ inline u32 minimum(u32 x, u32 y) { return int(x) < int(y) ? x : y; }
+__device__ inline u64 minimum(u64 x, u64 y) { return i64(x) < i64(y) ? x : y; }
+template <typename T> __device__ __forceinline__ T block_max(T own, T *running) {
+  return block_fold(own, running, [](T x, T y) { return maximum(x, y); });
+}
+template <typename T> __device__ __forceinline__ T block_min(T own, T *running) {
+  return block_fold(own, running, [](T x, T y) { return minimum(x, y); });
+}

@@ -36,7 +36,7 @@ static constexpr std::array<FlagSpec, 28> runTable = {{
     {"trace", "FILE", "write the time of each launch for Perfetto"},
     {"profile", "", "print each kernel's time beside its floor; 'napkin device' measures those"},
     {"timing", "", "print the seconds of each phase up to the first step on standard error"},
-    {"device", "D", "cpu; default cpu"},
+    {"device", "D", "cpu, or cuda-host: CUDA text in an emulator with checks, slow; default cpu"},
     {"quiet", "", "no progress on standard error"},
     {"program", "", "print the compiled program as text and end"},
     {"help", "", "print this and end"},
@@ -289,7 +289,7 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   constexpr std::string_view orders[] = {"shuffled", "sequential"};
   reader.choice("data-order", orders, order);
   options.data.sequential = order == "sequential";
-  constexpr std::string_view devices[] = {"cpu"};
+  constexpr std::string_view devices[] = {"cpu", "cuda-host"};
   reader.choice("device", devices, options.device);
   if (flags.has("steps")) {
     int64_t steps = 0;

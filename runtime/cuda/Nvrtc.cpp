@@ -33,10 +33,8 @@ struct Library {
 /// The places where the library may be, the likeliest first.
 static std::vector<std::string> libraryPaths() {
   std::vector<std::string> paths;
-  if (const char *file = std::getenv("NAPKIN_NVRTC"))
-    return {file};
   std::vector<std::string> folders;
-  if (const char *home = std::getenv("CUDA_HOME"))
+  if (const char *home = std::getenv("CUDA_HOME"); home && *home)
     folders.push_back(std::string(home) + "/lib64/");
   folders.push_back("/usr/local/cuda/lib64/");
   folders.push_back("");
@@ -49,9 +47,19 @@ static std::vector<std::string> libraryPaths() {
 /// Opens the library. It stays open: it has no state that is worth closing.
 static Result<Library> openLibrary() {
   void *handle = nullptr;
-  for (const std::string &path : libraryPaths())
-    if ((handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)))
+  const char *chosen = std::getenv("NAPKIN_NVRTC");
+  if (chosen && *chosen) {
+    handle = dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      return Error{fmt::format("NAPKIN_NVRTC={}: is no library that can be loaded: {}",
+                               chosen, dlerror()),
+                   ExitStatus::machineFailure};
+  }
+  for (const std::string &path : libraryPaths()) {
+    if (handle)
       break;
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
   if (!handle)
     return Error{"NVRTC was not found; set NAPKIN_NVRTC to the file libnvrtc.so, or CUDA_HOME to "
                  "the toolkit",
@@ -92,7 +100,7 @@ static std::string fetch(Library::Program program, int (*size)(Library::Program,
 
 /// The first line of a log that speaks of an error.
 static std::string firstError(const std::string &log) {
-  size_t at = log.find("error");
+  size_t at = log.find(": error");
   if (at == std::string::npos)
     return log.substr(0, log.find('\n'));
   size_t begin = log.rfind('\n', at);
@@ -130,6 +138,9 @@ Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelu
   if (status != 0)
     return Error{fmt::format("NVRTC for {}: {}: {}", architecture, library->errorText(status),
                              firstError(binary.log)),
+                 ExitStatus::machineFailure};
+  if (binary.ptx.empty() || binary.cubin.empty())
+    return Error{fmt::format("NVRTC for {}: it gave no code and no reason", architecture),
                  ExitStatus::machineFailure};
   return binary;
 }

@@ -1,7 +1,7 @@
-// RUN: %unit/run-kernel %s --cuda-host=%S/Inputs/cuda_host.h --cuda-prelude=%root/codegen/prelude --cuda-build=%t --ulp=4 | FileCheck %s
+// RUN: %unit/run-kernel %s --cuda-host --cuda-text=%t.cu --ulp=4 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=TEXT < %t.cu
 
-// The same bodies as on the CPU, printed as CUDA C++ and run with one host thread a CUDA thread: the bits
+// The same bodies as on the CPU, printed as CUDA C++ and run in the emulator without a fault: the bits
 // of the CPU's code, and the interpreter's values.
 
 // CHECK: pointwise{{[.].*}}: {{.*}} ulp
@@ -69,8 +69,7 @@ nap.kernel_def pointwise @draws.of_normals {
 // TEXT-LABEL: __launch_bounds__(128)
 // TEXT: void rows__of_exps(
 // TEXT: __shared__ float running[128];
-// TEXT: __syncthreads();
-// TEXT: if (thread == 0) {
+// TEXT: = block_sum(
 nap.kernel_def reduction @rows.of_exps {
 ^bb0(%x: tensor<5x300xf32>):
   %m = nap.reduce max %x [1] : tensor<5x300xf32> -> tensor<5xf32>
@@ -115,8 +114,9 @@ nap.kernel_def contraction @product.x {
 // CHECK: layer_norm: {{.*}} ulp
 // TEXT-LABEL: void layer_norm__kernel(
 // TEXT: for (int row =
-// TEXT: __syncthreads();
+// TEXT: block_sum(
 // TEXT: for (int column =
+// TEXT: __syncthreads();
 nap.kernel_def reduction @layer_norm {
 ^bb0(%a: tensor<5x37xf32>, %b: tensor<5x37xf32>, %gain: tensor<37xf32>, %bias: tensor<37xf32>):
   %n = nap.constant dense<37.0> : tensor<5xf32>
@@ -140,4 +140,31 @@ nap.kernel_def reduction @layer_norm {
   %scaled = nap.mul %normal, %gain_ : tensor<5x37xf32>
   %y = nap.add %scaled, %bias_ : tensor<5x37xf32>
   nap.yield %mean, %y, %scale, %x : tensor<5xf32>, tensor<5x37xf32>, tensor<5xf32>, tensor<5x37xf32>
+}
+
+// A sum in a sum: what depends on the thread each thread sums by itself, in the same order.
+// CHECK: nested{{[.].*}}: {{.*}} ulp
+nap.kernel_def reduction @nested.x {
+^bb0(%x: tensor<3x150xf32>, %y: tensor<150x20xf32>):
+  %inner = nap.reduce sum %y [1] : tensor<150x20xf32> -> tensor<150xf32>
+  %wide = nap.broadcast %inner [1] : tensor<150xf32> -> tensor<3x150xf32>
+  %p = nap.mul %x, %wide : tensor<3x150xf32>
+  %s = nap.reduce sum %p [1] : tensor<3x150xf32> -> tensor<3xf32>
+  nap.yield %s : tensor<3xf32>
+}
+
+// A softmax: the row's sums once a row, whatever the results' shapes say.
+// CHECK: softmax{{[.].*}}: {{.*}} ulp
+// TEXT-LABEL: void softmax__x(
+// TEXT: for (int row = block; row < 6; row += 6) {
+nap.kernel_def reduction @softmax.x {
+^bb0(%x: tensor<2x3x70xf32>):
+  %m = nap.reduce max %x [2] : tensor<2x3x70xf32> -> tensor<2x3xf32>
+  %m_ = nap.broadcast %m [0, 1] : tensor<2x3xf32> -> tensor<2x3x70xf32>
+  %d = nap.sub %x, %m_ : tensor<2x3x70xf32>
+  %e = nap.exp %d : tensor<2x3x70xf32>
+  %s = nap.reduce sum %e [2] : tensor<2x3x70xf32> -> tensor<2x3xf32>
+  %s_ = nap.broadcast %s [0, 1] : tensor<2x3xf32> -> tensor<2x3x70xf32>
+  %y = nap.div %e, %s_ : tensor<2x3x70xf32>
+  nap.yield %y : tensor<2x3x70xf32>
 }

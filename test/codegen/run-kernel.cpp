@@ -2,8 +2,9 @@
 #include "codegen/Jit.h"
 #include "codegen/LowerKernels.h"
 #include "codegen/Object.h"
-#include "codegen/cuda/CudaPrinter.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "codegen/cuda/CudaText.h"
+#include "codegen/cuda/emulator/HostProgram.h"
 #include "passes/Passes.h"
 #include "runtime/device/TileRegisters.h"
 #include "test/interpreter/Inputs.h"
@@ -22,7 +23,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -46,9 +46,8 @@ static cl::opt<bool> samples("samples",
 static cl::opt<bool> timing("time", cl::desc("print the time of one call, in microseconds"));
 static cl::opt<bool> onlyTime("only-time", cl::desc("do not compare: print the best time of one call on one thread"));
 static cl::opt<bool> print("print-code", cl::desc("print the LLVM IR"));
-static cl::opt<std::string> cudaHost("cuda-host", cl::desc("header: run the CUDA text with it, not CPU code"));
-static cl::opt<std::string> cudaPreludeFolder("cuda-prelude", cl::desc("the folder of napkin.cuh"));
-static cl::opt<std::string> cudaBuild("cuda-build", cl::desc("where the text and its library go, without ending"));
+static cl::opt<bool> cudaHost("cuda-host", cl::desc("run the CUDA text beside the CPU's code, in the emulator"));
+static cl::opt<std::string> cudaText("cuda-text", cl::desc("file that gets the CUDA text"));
 static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH of float arguments"));
 
 /// Bytes after a result that must stay as they were.
@@ -355,29 +354,24 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
   return true;
 }
 
-/// Prints all kernels as CUDA C++, builds that for the host, and loads it; null after an error.
-static void *loadCudaText(ArrayRef<KernelDefOp> defs, ModuleOp lowered) {
-  std::string text = "#include \"napkin.cuh\"\n", launchers;
+/// Prints all kernels as CUDA C++ and builds that for the host; null after an error.
+static std::unique_ptr<HostProgram> buildCudaText(ArrayRef<KernelDefOp> defs, ModuleOp lowered) {
+  std::vector<CudaKernelText> kernels;
   for (KernelDefOp def : defs) {
     auto kernel = printCudaKernel(def, {}, lowered);
     if (failed(kernel) || failed(verify(lowered)))
       return nullptr;
-    text += "\n" + kernel->text;
-    launchers += fmt::format("NAP_HOST_KERNEL({}, {}, {})\n", kernel->name, kernel->kernel.blocks,
-                             kernel->kernel.blockThreads);
+    kernels.push_back(std::move(*kernel));
   }
-  std::string source = cudaBuild + ".cu", library = cudaBuild + ".so";
-  std::error_code error;
-  llvm::raw_fd_ostream(source, error) << text << "\n#ifdef NAP_HOST_KERNEL\n" << launchers << "#endif\n";
-  std::string command = fmt::format("clang++-22 -x c++ -std=c++20 -O1 -fPIC -shared -ffp-contract=off -pthread "
-                                    "-I '{}' -include '{}' '{}' -o '{}'",
-                                    cudaPreludeFolder.getValue(), cudaHost.getValue(), source, library);
-  if (error || std::system(command.c_str()) != 0)
-    return nullptr;
-  void *handle = dlopen(library.c_str(), RTLD_NOW);
-  if (!handle)
-    fmt::print(stderr, "{}\n", dlerror());
-  return handle;
+  if (!cudaText.empty()) {
+    std::error_code error;
+    llvm::raw_fd_ostream(cudaText, error) << joinCudaText(kernels);
+  }
+  auto program = HostProgram::build(kernels, [](const std::string &fault) { fmt::print("{}\n", fault); });
+  if (program)
+    return std::move(*program);
+  fmt::print(stderr, "{}\n", llvm::toString(program.takeError()));
+  return nullptr;
 }
 
 int main(int argc, char **argv) {
@@ -410,8 +404,8 @@ int main(int argc, char **argv) {
       return 1;
   }
   OwningOpRef<ModuleOp> cudaForm = ModuleOp::create(UnknownLoc::get(&context));
-  void *cudaLibrary = cudaHost.empty() ? nullptr : loadCudaText(defs, *cudaForm);
-  if (!cudaHost.empty() && !cudaLibrary)
+  std::unique_ptr<HostProgram> cudaProgram = cudaHost ? buildCudaText(defs, *cudaForm) : nullptr;
+  if (cudaHost && !cudaProgram)
     return 1;
   if (failed(verify(*code)) || failed(convertToLLVMDialect(*code)))
     return 1;
@@ -444,13 +438,9 @@ int main(int argc, char **argv) {
       continue;
     }
     napkin::runtime::KernelFunction cuda = nullptr;
-    if (cudaLibrary) {
-      std::string symbol = "host_" + cudaKernelName(def.getSymName());
-      cuda = reinterpret_cast<napkin::runtime::KernelFunction>(dlsym(cudaLibrary, symbol.c_str()));
-      if (!cuda)
-        return 1;
-    }
+    if (cudaProgram && !(cuda = cudaProgram->lookup(cudaKernelName(def.getSymName()))))
+      return 1;
     good &= runKernel(def, graph, *function, cuda);
   }
-  return !good;
+  return !good || emulator::Emulator::get().faults() > 0;
 }

@@ -1,5 +1,5 @@
 // napkin compile: a training executable, or one of the stages on the way.
-#include "codegen/cuda/CudaPrinter.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "codegen/cuda/CudaText.h"
 #include "runtime/cuda/Nvrtc.h"
 #include "runtime/files/Console.h"
@@ -96,12 +96,13 @@ static ExitStatus writeProgram(Model &model, const std::string &output) {
 
 /// The program's kernels as CUDA C++, or what NVRTC makes of it.
 static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::string &output) {
-  auto text = printCudaProgram(model.module());
-  if (failed(text))
+  auto kernels = printCudaKernels(model.module());
+  if (failed(kernels))
     return ExitStatus::wrongInput;
+  std::string text = joinCudaText(*kernels);
   if (stage == "cuda")
-    return write(output, *text);
-  auto binary = rt::compileCuda(*text, cudaPrelude().str(), model.cudaArchitecture());
+    return write(output, text);
+  auto binary = rt::compileCuda(text, cudaPrelude().str(), model.cudaArchitecture());
   if (!binary)
     return fail(binary.error());
   return write(output, stage == "ptx" ? binary->ptx : binary->cubin);

@@ -1,8 +1,12 @@
 // napkin train: compiles a model in memory and trains it.
+#include "codegen/cuda/emulator/HostProgram.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "runtime/execute/Arena.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/train/Run.h"
 #include "tools/commands/Model.h"
+
+#include <fmt/format.h>
 
 using namespace nap;
 namespace rt = napkin::runtime;
@@ -20,6 +24,34 @@ static void addScalars(const ParsedFlags &flags, const rt::Program &program, rt:
   for (const auto &[name, text] : flags.definitions)
     if (int64_t index = rt::findTensor(program, name); index >= 0 && program.tensors[index].settable)
       options.definitions.emplace_back(name, program.tensors[index].value);
+}
+
+/// Trains on the CUDA text of the kernels, on this host. What a kernel may not do is printed, and is a failure.
+static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions &options) {
+  model.times.begin("CUDA text");
+  auto kernels = printCudaKernels(model.module());
+  if (failed(kernels))
+    return ExitStatus::wrongInput;
+  model.times.begin("host build");
+  auto host = HostProgram::build(*kernels, [](const std::string &fault) { fail(fault); });
+  if (!host)
+    return fail(llvm::toString(host.takeError()), ExitStatus::machineFailure);
+  rt::LoadedProgram loaded{std::move(program), {}};
+  for (const CudaKernelText &kernel : *kernels)
+    loaded.kernels.push_back((*host)->lookup(kernel.name));
+  // A launch is a grid: one task, on the emulator's one thread.
+  for (rt::Function &function : loaded.program.functions)
+    for (rt::Launch &launch : function.launches)
+      launch.tasks = 1;
+  options.threads = 1;
+  model.times.end();
+  options.times = model.times;
+  ExitStatus status = rt::runProgram(loaded, options, "napkin");
+  int64_t faults = emulator::Emulator::get().faults();
+  if (status != ExitStatus::done || faults == 0)
+    return status;
+  return fail(fmt::format("{} place{} of the CUDA text did what a kernel may not do", faults, faults == 1 ? "" : "s"),
+              ExitStatus::machineFailure);
 }
 
 ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
@@ -40,6 +72,10 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
   if (auto failure = rt::checkMemory(compiled.program.arenaBytes, compiled.program.scratchBytesPerWorker, threads))
     return fail(*failure);
+  if (options->device == "cuda-host") {
+    addScalars(*flags, compiled.program, *options);
+    return trainOnText(model, std::move(compiled.program), *options);
+  }
   if ((status = model.makeObjects(compiled)) != ExitStatus::done)
     return status;
   addScalars(*flags, compiled.program, *options);

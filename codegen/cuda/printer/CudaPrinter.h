@@ -25,7 +25,7 @@ struct CudaHead {
 mlir::FailureOr<std::string> printCuda(mlir::func::FuncOp func, const CudaHead &head, bool wide);
 
 /// `path.like/this` as a C identifier that is no word of C++ or of the prelude.
-std::string cudaName(llvm::StringRef text);
+std::string cudaValueName(llvm::StringRef text);
 
 /// The name of a kernel's function: `what.where` as what__where, one without a place as
 /// what__kernel, so that none is a function of CUDA's.

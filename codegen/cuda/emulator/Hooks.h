@@ -1,0 +1,52 @@
+// What the host build of CUDA text and the emulator know of each other. Both sides include this
+// file; it is C++ of no library.
+#pragma once
+
+namespace nap::emulator {
+
+/// One pointer of a kernel.
+struct HostArgument {
+  const char *name;
+  long long bytes;       ///< of the tensor
+  unsigned elementBytes; ///< of one element
+  bool isWritten;        ///< a result
+};
+
+/// A kernel as the host's compiler made it.
+struct HostKernel {
+  const char *name;
+  void (*entry)(char *const *arguments); ///< what one thread does
+  unsigned blocks, threads;
+  bool isRestrict; ///< the text says that no two pointers meet
+  const HostArgument *arguments;
+  unsigned argumentCount;
+};
+
+/// What all lanes of a warp do together.
+enum class Collective : unsigned { syncWarp, shuffleXor, loadMatrix, loadMatrixTransposed, multiply };
+
+/// Fragments of products that `Collective::multiply` knows, by the types of the factors.
+enum class Fragment : unsigned { bf16, f16, tf32 };
+
+/// The emulator as the text sees it. `caller` is an address in the text's code, which tells the line.
+struct Hooks {
+  /// The thread in its block, and the block in the grid.
+  const unsigned *thread, *block;
+  /// Runs a kernel's grid on operands in memory.
+  void (*launch)(const HostKernel *kernel, char *const *operands);
+  /// Bytes of memory are about to be read or written.
+  void (*access)(const void *address, unsigned bytes, bool isWrite, const void *caller);
+  /// __syncthreads.
+  void (*barrier)(const void *caller);
+  /// A lane's part: `in` and `out` are its own, `detail` is the same for all lanes.
+  void (*collective)(Collective kind, const void *in, void *out, unsigned detail, const void *caller);
+  /// Bytes from global to shared memory that arrive by the time `awaitCopies` says.
+  void (*copyAsync)(void *to, const void *from, unsigned bytes, const void *caller);
+  void (*commitCopies)();
+  /// Waits until no more than `pending` of the committed groups are on their way.
+  void (*awaitCopies)(unsigned pending);
+  /// What the compiler's own checks found.
+  void (*misuse)(const char *what, const char *file, unsigned line);
+};
+
+} // namespace nap::emulator

@@ -1,0 +1,45 @@
+// Every element of the results by itself.
+//
+//   for element = block * 256 + thread; element < n; element += blocks * 256
+//     result[element] = body
+#include "codegen/cuda/kernels/Kernels.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace nap;
+
+void CudaResults::compute(ArrayRef<int64_t> shape, ArrayRef<Linear> index) {
+  for (auto [i, result] : llvm::enumerate(kernel.results()))
+    if (cast<RankedTensorType>(result.getType()).getShape() == shape)
+      values.push_back({i, body.at(result, index)});
+}
+
+void CudaResults::store(const Linear &place) {
+  for (auto [i, value] : values)
+    body.store(value, kernel.result(i), place);
+}
+
+void nap::fillElements(KernelFunction kernel, CudaKernel &cuda) {
+  auto shape = spaceOf(kernel).getShape();
+  int64_t count = ShapedType::getNumElements(shape);
+  // Threads beyond one element would read what the first may overwrite.
+  cuda.blockThreads = count == 1 ? 1 : kBlockThreads;
+  cuda.blocks = std::clamp<int64_t>((count + kBlockThreads - 1) / kBlockThreads, 1, kBlocksAtMost);
+
+  Body body = kernel.body();
+  // A copy: opening a loop moves the builders.
+  OpBuilder b = body.builder();
+  auto named = [&](const char *name) { return NameLoc::get(b.getStringAttr(name), body.loc()); };
+  Value thread = gpu::ThreadIdOp::create(b, named("thread"), gpu::Dimension::x);
+  Value block = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
+  Value start = arith::MulIOp::create(b, body.loc(), block, body.indexConstant(kBlockThreads));
+  Value first = arith::AddIOp::create(b, named("first"), start, thread);
+  Body::Loop loop = body.open(first, body.indexConstant(count), IndexRange::below(count), {},
+                              cuda.blocks * kBlockThreads);
+  loop.op.getInductionVar().setLoc(named("element"));
+  CudaResults results{kernel, body};
+  results.compute(shape, body.space().delinearize(loop.index(), shape));
+  results.store(loop.index());
+  body.close(loop);
+}

@@ -1,0 +1,32 @@
+// The CUDA skeletons, one a class of kernels: each fills the body of a function and sets its grid.
+#pragma once
+
+#include "codegen/cuda/CudaKernels.h"
+#include "codegen/skeletons/Skeletons.h"
+
+namespace nap {
+
+/// Blocks at most where they go round: several for each of some 150 multiprocessors.
+inline constexpr int64_t kBlocksAtMost = 1 << 11;
+/// Threads of a block where each has its own element.
+inline constexpr int64_t kBlockThreads = 256;
+
+/// Pointwise kernels, sums along first axes, and what else goes element by element: `perThread` of them.
+void fillElements(KernelFunction kernel, CudaKernel &cuda);
+
+/// Kernels that sum along last axes or have results of one element a row: a block takes a row. `rows`
+/// as of `rowsOf`.
+void fillRows(KernelFunction kernel, CudaKernel &cuda, int64_t rows);
+
+/// Results at an index, computed before any is stored: one may take the place of an input.
+struct CudaResults {
+  KernelFunction kernel;
+  Body &body;
+  llvm::SmallVector<std::pair<size_t, mlir::Value>> values = {};
+
+  /// Those of this shape.
+  void compute(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Linear> index);
+  void store(const Linear &place);
+};
+
+} // namespace nap

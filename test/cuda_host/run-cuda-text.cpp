@@ -1,0 +1,136 @@
+// run-cuda-text: runs the kernels of a CUDA file in the emulator, after changes that plant faults.
+//
+// The file ends with `NAP_HOST_KERNEL` lines, which say how each kernel is launched and on what memory.
+// f32 inputs are small whole numbers. Prints faults, the results' first numbers, and what was counted.
+#include "codegen/cuda/emulator/HostProgram.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace nap;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> file(cl::Positional, cl::desc("<CUDA file>"), cl::Required);
+static cl::list<std::string> plants("plant", cl::desc("OLD=>NEW: changes the first OLD in the file"));
+static cl::opt<bool> traffic("traffic", cl::desc("count sectors and banks"));
+static cl::opt<bool> inPlace("in-place", cl::desc("the result is in the memory of the first input"));
+
+namespace {
+
+/// One operand, as its line in the file says.
+struct Operand {
+  bool isWritten;
+  unsigned elementBytes;
+  std::vector<char> memory;
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Operand> operands;
+};
+
+} // namespace
+
+/// Reads `NAP_HOST_KERNEL(name, blocks, threads, restrict, {"in", bytes, element, written}, ...)`.
+static Kernel readLaunch(llvm::StringRef line) {
+  Kernel kernel;
+  line.consume_front("NAP_HOST_KERNEL(");
+  kernel.name = line.split(',').first.str();
+  llvm::SmallVector<llvm::StringRef> parts;
+  line.split(parts, '{');
+  for (llvm::StringRef part : llvm::ArrayRef(parts).drop_front()) {
+    llvm::SmallVector<llvm::StringRef> fields;
+    part.split('}').first.split(fields, ',');
+    Operand operand;
+    size_t bytes = 0;
+    fields[1].trim().getAsInteger(10, bytes);
+    fields[2].trim().getAsInteger(10, operand.elementBytes);
+    operand.isWritten = fields[3].trim() == "true";
+    operand.memory.resize(bytes);
+    for (size_t i = 0; operand.elementBytes == 4 && i < bytes / 4; ++i) {
+      float value = float(i * 7 % 13) - 6;
+      std::memcpy(operand.memory.data() + 4 * i, &value, 4);
+    }
+    for (size_t i = 0; operand.elementBytes == 2 && i < bytes / 2; ++i) {
+      float value = float(i * 7 % 13) - 6;
+      std::memcpy(operand.memory.data() + 2 * i, reinterpret_cast<char *>(&value) + 2, 2);
+    }
+    kernel.operands.push_back(std::move(operand));
+  }
+  return kernel;
+}
+
+static bool runKernel(const HostProgram &program, Kernel &kernel) {
+  auto code = program.lookup(kernel.name);
+  if (!code) {
+    fmt::print("{}: is not in the library\n", kernel.name);
+    return false;
+  }
+  std::vector<std::byte *> pointers;
+  for (Operand &operand : kernel.operands) {
+    bool shares = inPlace && operand.isWritten;
+    pointers.push_back(reinterpret_cast<std::byte *>((shares ? kernel.operands[0] : operand).memory.data()));
+  }
+  auto &emulator = emulator::Emulator::get();
+  int64_t before = emulator.faults();
+  code(pointers.data(), nullptr, 0, 1);
+  const emulator::Counters &counts = emulator.counters();
+  fmt::print("{}: {} faults; bytes requested {} + {}, distinct {} + {}\n", kernel.name,
+             emulator.faults() - before, counts.requestedRead, counts.requestedWritten,
+             counts.distinctRead, counts.distinctWritten);
+  if (traffic)
+    fmt::print("{}: sectors {} for {}, bank cycles {} for {}\n", kernel.name, counts.traffic.sectors,
+               counts.traffic.leastSectors, counts.traffic.cycles, counts.traffic.phases);
+  for (const Operand &operand : kernel.operands) {
+    if (!operand.isWritten || inPlace || operand.elementBytes != 4)
+      continue;
+    std::string numbers;
+    for (size_t i = 0; i < std::min<size_t>(4, operand.memory.size() / 4); ++i) {
+      float value;
+      std::memcpy(&value, operand.memory.data() + 4 * i, 4);
+      numbers += fmt::format(" {}", value);
+    }
+    fmt::print("{}:{}\n", kernel.name, numbers);
+  }
+  return emulator.faults() == before;
+}
+
+int main(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "Runs CUDA text in the emulator\n");
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer) {
+    fmt::print(stderr, "{}: {}\n", file.getValue(), buffer.getError().message());
+    return 2;
+  }
+  std::string text = (*buffer)->getBuffer().str();
+  for (llvm::StringRef plant : plants) {
+    size_t middle = plant.find("=>");
+    std::string from = plant.take_front(middle).str(), to = plant.drop_front(middle + 2).str();
+    size_t at = text.find(from);
+    if (at == std::string::npos) {
+      fmt::print(stderr, "'{}' is not in {}\n", from, file.getValue());
+      return 2;
+    }
+    text.replace(at, from.size(), to);
+  }
+  std::vector<Kernel> kernels;
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::StringRef(text).split(lines, '\n');
+  for (llvm::StringRef line : lines)
+    if (line.starts_with("NAP_HOST_KERNEL("))
+      kernels.push_back(readLaunch(line));
+  auto program = HostProgram::buildText(text, [](const std::string &fault) { fmt::print("{}\n", fault); });
+  if (!program) {
+    fmt::print(stderr, "{}\n", llvm::toString(program.takeError()));
+    return 2;
+  }
+  emulator::Emulator::get().countTraffic(traffic);
+  bool good = true;
+  for (Kernel &kernel : kernels)
+    good &= runKernel(**program, kernel);
+  return !good;
+}
