@@ -119,9 +119,10 @@ class Bench:
         own.compileSeconds = self.compileNapkin(work, precision)
         typical = statistics.median(self.runNapkin(work, probe)[0][WARM:])
         # PyTorch's faster optimizer speaks for it.
-        kinds = {kind: statistics.median(self.runPeer("eager", work, probe, precision, kind)[0][WARM:])
-                 for kind in ("fused", "foreach")}
-        kind = min(kinds, key=kinds.get)
+        torch = next((peer for peer in self.given.peers if peer != "jax"), None)
+        kinds = {kind: statistics.median(self.runPeer(torch, work, probe, precision, kind)[0][WARM:])
+                 for kind in ("fused", "foreach")} if torch else {}
+        kind = min(kinds, key=kinds.get, default=None)
         steps = WARM + max(5, min(2000, int(self.given.seconds * 1000 / typical)))
         writeInput(work, self.folder, steps)
         peers = {peer: Contender(PEERS[peer]) for peer in self.given.peers}
@@ -154,22 +155,23 @@ def section(work, precision, own, peers, profile, kind):
     count, unit = work.samples()
     lines = [f"## {work.name}, {precision}", "",
              f"`{work.model} {' '.join(work.flags())}`, {parameters:,} parameters.", "",
-             f"| | ms a step | {unit}/s | Napkin / it | run by run | resident MiB | extra MiB | Napkin / it | compile s |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+             f"| | ms a step | {unit}/s | Napkin / it | run by run | resident MiB | Napkin / it | extra MiB | Napkin / it | compile s |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     ownMemory = statistics.median(own.mebibytes)
     for contender in (own, *peers.values()):
         memory = statistics.median(contender.mebibytes)
-        ratio, each, extra = "", "", ""
+        ratio, each, whole, extra = "", "", "", ""
         if contender is not own:
             ratio = f"{own.median() / contender.median():.2f}"
             each = " ".join(f"{a / b:.2f}" for a, b in zip(own.medians, contender.medians))
+            whole = f"{ownMemory / memory:.2f}"
             extra = f"{(ownMemory - state) / (memory - state):.2f}"
         lines.append(f"| {contender.name} | {summary(contender.ms)} | {1000 * count / contender.median():,.0f} | {ratio} "
-                     f"| {each} | {memory:.0f} | {memory - state:.0f} | {extra} | {contender.compileSeconds:.1f} |")
+                     f"| {each} | {memory:.0f} | {whole} | {memory - state:.0f} | {extra} | {contender.compileSeconds:.1f} |")
     lines += ["", "Losses beside Napkin's, largest difference over " +
               f"{len(own.losses)} steps: " + ", ".join(
                   f"{peer.name} {max(abs(a - b) for a, b in zip(own.losses, peer.losses)):.1e}" for peer in peers.values()) +
-              f". PyTorch's AdamW: `{kind}`.", "", "Napkin's step by kernel:", "", "```", profile.rstrip(), "```", ""]
+              (f". PyTorch's AdamW: `{kind}`." if kind else "."), "", "Napkin's step by kernel:", "", "```", profile.rstrip(), "```", ""]
     return "\n".join(lines)
 
 

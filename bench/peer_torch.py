@@ -54,10 +54,9 @@ def main():
     groups = {}
     for tensor in w.values():
         groups.setdefault(work.decays(tensor.shape), []).append(tensor)
-    # A compiled step of the optimizer wants its rate in a tensor, or it compiles each step anew.
-    rate = torch.tensor(work.peak)
+    # The rate is a number: a tensor would take PyTorch from `foreach` to one tensor after the other.
     adamw = torch.optim.AdamW([{"params": list(members), "weight_decay": decay} for decay, members in groups.items()],
-                              lr=rate, betas=(0.9, work.beta2), **({"fused": True} if kind == "fused" else {}))
+                              lr=work.peak, betas=(0.9, work.beta2), **{kind: True})
     lossOf = gptLoss if isinstance(work, Gpt) else mlpLoss
 
     def gradients(*batch):
@@ -69,7 +68,8 @@ def main():
     times, losses = [], []
     for step in range(steps):
         start = time.perf_counter()
-        rate.fill_(work.rate(step, steps))
+        for group in adamw.param_groups:
+            group["lr"] = work.rate(step, steps)
         rows = slice(step * work.batch, (step + 1) * work.batch)
         loss = forward(*(file[rows] for file in data))
         loss.backward()

@@ -87,6 +87,7 @@ const Source *Sources::load(const std::string &path, std::string &reason) {
     reason = "cannot be read";
     return nullptr;
   }
+  loaded.push_back(path);
   return &add(path, std::move(text));
 }
 

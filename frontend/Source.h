@@ -98,12 +98,15 @@ public:
   /// Reads a file. On failure the result is null and `reason` a sentence without a name:
   /// "no such file or directory", "a directory, not a file", "larger than 64 MiB".
   const Source *load(const std::string &path, std::string &reason);
+  /// The paths that `load` read, in its order.
+  const std::vector<std::string> &files() const { return loaded; }
   /// Adds every file of the prelude, and gives them in the order of preludeFiles(). Idempotent.
   const std::vector<const Source *> &loadPrelude();
 
 private:
   std::vector<std::unique_ptr<Source>> all;
   std::vector<const Source *> prelude;
+  std::vector<std::string> loaded;
 };
 
 } // namespace napkin

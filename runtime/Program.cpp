@@ -38,11 +38,27 @@ int64_t bitsOf(DType dtype) { return dtypes[static_cast<size_t>(dtype)].bits; }
 
 std::string_view nameOf(DType dtype) { return dtypes[static_cast<size_t>(dtype)].name; }
 
+/// The enumerator whose place in `names` the name has.
+template <typename Enum, size_t count>
+static std::optional<Enum> enumNamed(const std::array<std::string_view, count> &names,
+                                     std::string_view name) {
+  for (size_t i = 0; i < count; ++i)
+    if (names[i] == name)
+      return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
 std::optional<DType> dtypeNamed(std::string_view name) {
   for (size_t i = 0; i < dtypes.size(); ++i)
     if (dtypes[i].name == name)
       return static_cast<DType>(i);
   return std::nullopt;
+}
+
+std::optional<Role> roleNamed(std::string_view name) { return enumNamed<Role>(roles, name); }
+
+std::optional<MemoryClass> memoryClassNamed(std::string_view name) {
+  return enumNamed<MemoryClass>(memoryClasses, name);
 }
 
 bool isFloat(DType dtype) { return dtypes[static_cast<size_t>(dtype)].isFloat; }
@@ -51,6 +67,12 @@ std::string_view nameOf(Role role) { return roles[static_cast<size_t>(role)]; }
 
 std::string_view nameOf(MemoryClass memoryClass) {
   return memoryClasses[static_cast<size_t>(memoryClass)];
+}
+
+DType factorTypeOf(const Program &program) {
+  if (program.policy.ends_with("(bf16)"))
+    return DType::bf16;
+  return program.policy == "f64" ? DType::f64 : DType::f32;
 }
 
 int64_t elementsOf(const std::vector<int64_t> &shape) {

@@ -52,6 +52,8 @@ enum class Role : uint8_t {
 };
 /// "parameter", ...: as printed.
 std::string_view nameOf(Role role);
+/// The inverse of `nameOf`.
+std::optional<Role> roleNamed(std::string_view name);
 
 /// The row of the memory report that a tensor's bytes belong to.
 enum class MemoryClass : uint8_t {
@@ -59,6 +61,8 @@ enum class MemoryClass : uint8_t {
 };
 /// "parameters", ...: as printed.
 std::string_view nameOf(MemoryClass memoryClass);
+/// The inverse of `nameOf`.
+std::optional<MemoryClass> memoryClassNamed(std::string_view name);
 
 /// Where `--init` finds a parameter or buffer, where that is not under its own name and in its own
 /// layout: the arrays `names`, one after the other, are one array of the sizes `split`, and axis k
@@ -163,6 +167,9 @@ struct LoadedProgram {
   std::vector<KernelFunction> kernels; ///< one for each of `program.kernels`
 };
 
+/// The element type that products of the program's policy multiply, bf16 of "mixed(bf16)": the peak
+/// that they run against.
+DType factorTypeOf(const Program &program);
 /// Elements of a tensor of this shape.
 int64_t elementsOf(const std::vector<int64_t> &shape);
 /// Bytes of a tensor of this type and shape, without padding.

@@ -121,17 +121,16 @@ std::string printProgram(const Program &program) {
 // Parsing
 //===----------------------------------------------------------------------===//
 
-/// Reads one of the enumeration's names; `count` values are tried.
+/// Reads one of an enumeration's names; `named` finds its value.
 template <typename Enum>
 static void readName(JsonReader &reader, const Json &object, const char *name, Enum &out,
-                     int count) {
+                     std::optional<Enum> (*named)(std::string_view)) {
   std::string text;
   reader.read(object, name, text);
-  for (int i = 0; i < count; ++i)
-    if (nameOf(static_cast<Enum>(i)) == text) {
-      out = static_cast<Enum>(i);
-      return;
-    }
+  if (std::optional<Enum> found = named(text)) {
+    out = *found;
+    return;
+  }
   reader.fail(fmt::format("'{}' is '{}', which this runtime does not know", name, text));
 }
 
@@ -147,9 +146,9 @@ static InitialSource readSource(JsonReader &reader, const Json &object) {
 static TensorInfo readTensor(JsonReader &reader, const Json &object) {
   TensorInfo tensor;
   reader.read(object, "name", tensor.name);
-  readName(reader, object, "role", tensor.role, 10);
-  readName(reader, object, "dtype", tensor.dtype, 10);
-  readName(reader, object, "class", tensor.memoryClass, 10);
+  readName(reader, object, "role", tensor.role, roleNamed);
+  readName(reader, object, "dtype", tensor.dtype, dtypeNamed);
+  readName(reader, object, "class", tensor.memoryClass, memoryClassNamed);
   reader.read(object, "shape", tensor.shape);
   reader.read(object, "offset", tensor.offset);
   reader.read(object, "bytes", tensor.bytes);
@@ -160,7 +159,7 @@ static TensorInfo readTensor(JsonReader &reader, const Json &object) {
   reader.read(object, "id_limit", tensor.idLimit, false);
   if (object.find("id_ignored"))
     reader.read(object, "id_ignored", tensor.idIgnored.emplace());
-  if (const Json *load = object.find("load"))
+  if (const Json *load = reader.object(object, "load", false))
     tensor.load = readSource(reader, *load);
   reader.read(object, "where", tensor.where, false);
   return tensor;
@@ -183,17 +182,13 @@ static Launch readLaunch(JsonReader &reader, const Json &object) {
 static Function readFunction(JsonReader &reader, const Json &object) {
   Function function;
   reader.read(object, "name", function.name);
-  if (const Json *results = reader.field(object, "results", true)) {
-    if (!results->isObject())
-      reader.fail("'results' is not an object");
-    else
-      for (size_t i = 0; i < results->names.size(); ++i) {
-        if (!results->items[i].whole)
-          reader.fail("'results' holds something that is not a whole number");
-        else
-          function.results[results->names[i]] = *results->items[i].whole;
-      }
-  }
+  if (const Json *results = reader.object(object, "results"))
+    for (size_t i = 0; i < results->names.size(); ++i) {
+      if (!results->items[i].whole)
+        reader.fail("'results' holds something that is not a whole number");
+      else
+        function.results[results->names[i]] = *results->items[i].whole;
+    }
   if (const Json *launches = reader.items(object, "launches"))
     for (const Json &launch : launches->items)
       function.launches.push_back(readLaunch(reader, launch));

@@ -3,6 +3,7 @@
 %python, %root (the repository), %bin (napkin, napkin-opt) and %unit (C++ test programs) are the
 substitutions beside lit's own. `lit --param plain=1` keeps the tests of the rooms without MLIR.
 """
+import ctypes
 import os
 import re
 import shutil
@@ -44,10 +45,19 @@ if lit_config.params.get("long") == "1":  # tools/test --long
 # A test that hangs is one failed test; psutil ends the processes that it started.
 if lit_config.maxIndividualTestTimeIsSupported[0]:
     lit_config.maxIndividualTestTime = 3600 if "long" in config.available_features else 1200
-# NVRTC is sought as runtime/cuda/Nvrtc.cpp does.
-if any(os.path.exists(os.path.join(folder, "lib64/libnvrtc.so"))
-       for folder in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda")):
+# NVRTC is sought as runtime/cuda/Nvrtc.cpp does: in CUDA_HOME, where the toolkit installs itself, where the loader looks.
+if "CUDA_HOME" in os.environ:
+    config.environment["CUDA_HOME"] = os.environ["CUDA_HOME"]
+for library in (folder + name
+                for folder in ([os.environ["CUDA_HOME"] + "/lib64/"] if "CUDA_HOME" in os.environ else []) +
+                ["/usr/local/cuda/lib64/", ""]
+                for name in ("libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12")):
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        continue
     config.available_features.add("nvrtc")
+    break
 # avx512_bf16 and amx_bf16 as Linux calls them; tests of units that the processor lacks are skipped.
 try:
     with open("/proc/cpuinfo") as file:

@@ -4,6 +4,8 @@
 #include "ir/Views.h"
 #include "ir/ops/Build.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -198,19 +200,29 @@ static Value matchChoice(SelectOp select, Way &way) {
   return hidesFalse ? select.getOnTrue() : select.getOnFalse();
 }
 
+/// Whether a product lies above `x`, by what `climbScores` walks over. `seen` has what was looked at.
+static bool leadsToProduct(Value x, SmallPtrSetImpl<Operation *> &seen) {
+  SmallVector<Value> open = {x};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<EinsumOp>(op))
+      return true;
+    if (isa<ReshapeOp, PermuteOp, CastOp, DivOp>(op))
+      open.push_back(op->getOperand(0));
+    else if (auto select = dyn_cast<SelectOp>(op))
+      open.append({select.getOnTrue(), select.getOnFalse()});
+    else if (isa<AddOp, MulOp>(op))
+      open.append({op->getOperand(0), op->getOperand(1)});
+  }
+  return false;
+}
+
 /// The operand of a sum that leads to a product, and what is added to it.
 static std::pair<Value, Value> splitSum(AddOp sum) {
-  auto leads = [](Value x) {
-    while (Operation *op = x.getDefiningOp()) {
-      if (isa<EinsumOp>(op))
-        return true;
-      if (!isa<ReshapeOp, PermuteOp, CastOp, MulOp, DivOp, SelectOp>(op))
-        return false;
-      x = isa<SelectOp>(op) ? op->getOperand(1) : op->getOperand(0);
-    }
-    return false;
-  };
-  if (leads(sum.getLhs()))
+  SmallPtrSet<Operation *, 16> seen;
+  if (leadsToProduct(sum.getLhs(), seen))
     return {sum.getLhs(), sum.getRhs()};
   return {sum.getRhs(), sum.getLhs()};
 }

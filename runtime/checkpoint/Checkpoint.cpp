@@ -44,15 +44,11 @@ static Failure saveTensors(const Session &session, const std::vector<Role> &role
     array.shape = tensor.shape;
     arrays.push_back(std::move(array));
   }
-  Result<FileWriter> writer = FileWriter::create(path);
-  if (!writer)
-    return writer.error();
-  if (Failure failure = writer->write(safeTensorsHeader(arrays)))
-    return failure;
+  std::string header = safeTensorsHeader(arrays);
+  std::vector<std::span<const std::byte>> parts = {std::as_bytes(std::span(header))};
   for (int64_t index : chosen)
-    if (Failure failure = writer->write(session.bytes(index)))
-      return failure;
-  return writer->finish();
+    parts.push_back(session.bytes(index));
+  return writeFile(path, parts);
 }
 
 static std::string printTrainerState(const Program &program, const TrainerState &state) {
@@ -76,12 +72,9 @@ static Failure saveFiles(const Session &session, const std::string &folder,
     return failure;
   if (Failure failure = saveTensors(session, {Role::state}, folder + "/optimizer.safetensors"))
     return failure;
-  Result<FileWriter> writer = FileWriter::create(folder + "/trainer.json");
-  if (!writer)
-    return writer.error();
-  if (Failure failure = writer->write(printTrainerState(session.program(), state)))
-    return failure;
-  if (Failure failure = writer->finish())
+  std::string text = printTrainerState(session.program(), state);
+  std::span<const std::byte> part = std::as_bytes(std::span(text));
+  if (Failure failure = writeFile(folder + "/trainer.json", std::span(&part, 1)))
     return failure;
   return syncFolder(folder);
 }
@@ -202,7 +195,7 @@ Result<TrainerState> readTrainerState(const Program &program, const std::string 
     reader.readCount(*json, "skipped", state.skipped);
     reader.read(*json, "seed", state.seed);
     reader.read(*json, "graph_hash", hash);
-    const Json *scalars = reader.field(*json, "scalars", true);
+    const Json *scalars = reader.object(*json, "scalars");
     for (size_t i = 0; scalars && i < scalars->names.size(); ++i)
       reader.read(*scalars, scalars->names[i].c_str(),
                   state.scalars.emplace_back(scalars->names[i], 0).second);

@@ -339,6 +339,9 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
     return usage("--eval-every wants --eval-data FILE");
   if (!options.resume.empty() && !options.init.empty())
     return usage("--resume brings its own weights; leave --init out");
+  if (!options.load.empty() && !(options.resume.empty() && options.init.empty()))
+    return usage(fmt::format("--{} brings its own weights; leave --load out",
+                             options.resume.empty() ? "init" : "resume"));
   if (options.checkNan && (options.profile || !options.trace.empty()))
     return usage(fmt::format("--check-nan distorts times; leave {} out",
                              options.profile ? "--profile" : "--trace"));

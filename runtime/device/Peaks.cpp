@@ -132,15 +132,7 @@ Failure writeDeviceFile(const std::string &path, const DevicePeaks &peaks) {
   if (size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0)
     if (Failure failure = makeFolders(path.substr(0, slash)))
       return failure;
-  std::string temporary = path + ".new";
-  Result<FileWriter> writer = FileWriter::create(temporary);
-  if (!writer)
-    return writer.error();
-  if (Failure failure = writer->write(text))
-    return failure;
-  if (Failure failure = writer->finish())
-    return failure;
-  return renamePath(temporary, path);
+  return writeWholeFile(path, text);
 }
 
 DevicePeaks knownPeaks() {
@@ -171,8 +163,8 @@ std::string processorName() {
 #endif
 }
 
-/// One copy: two halves of `halfBytes`, each task a part of `partBytes`, gone through `rounds`
-/// times.
+/// One copy between the halves of a working set: each task takes a part of `partBytes`, whole cache
+/// lines, of both, and goes through it `rounds` times.
 struct CopyWork {
   int64_t partBytes, rounds;
 };
@@ -208,16 +200,19 @@ std::vector<int64_t> copyWorkingSets(int threads) {
   return {threads * int64_t{32 << 10}, threads * int64_t{1 << 20}, 32 << 20, 512 << 20};
 }
 
-double measureCopyBytesPerSecond(int threads, int64_t bytes) {
+Result<double> measureCopyBytesPerSecond(int threads, int64_t bytes) {
   constexpr int64_t bytesAtLeast = int64_t{1} << 28;
+  constexpr int64_t line = 64;
   constexpr int repetitions = 7;
-  Result<Arena> arena = Arena::create(bytes + arenaAlignment, 0, threads);
+  int64_t partBytes = std::max<int64_t>(1, bytes / 2 / threads / line) * line;
+  int64_t halfBytes = partBytes * threads;
+  Result<Arena> arena = Arena::create(2 * halfBytes + arenaAlignment, 0, threads);
   if (!arena)
-    return 0;
+    return arena.error();
   WorkerPool pool(threads, *arena);
-  CopyWork work{bytes / 2 / threads, std::max<int64_t>(1, bytesAtLeast / bytes)};
-  std::byte *operands[3] = {arena->at(0), arena->at(bytes / 2), arena->at(bytes)};
-  std::memset(arena->at(0), 1, static_cast<size_t>(bytes));
+  CopyWork work{partBytes, std::max<int64_t>(1, bytesAtLeast / bytes)};
+  std::byte *operands[3] = {arena->at(0), arena->at(halfBytes), arena->at(2 * halfBytes)};
+  std::memset(arena->at(0), 1, static_cast<size_t>(2 * halfBytes));
   std::memcpy(operands[2], &work, sizeof(work));
   double best = 0;
   double copied = static_cast<double>(2 * work.partBytes * threads * work.rounds);

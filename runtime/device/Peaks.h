@@ -57,8 +57,8 @@ std::string processorName();
 std::vector<int64_t> copyWorkingSets(int threads);
 
 /// The best of several copies between two halves of a working set and of updates of it in place,
-/// bytes read plus written a second.
-double measureCopyBytesPerSecond(int threads, int64_t bytes);
+/// bytes read plus written a second. An error where the working set does not fit in memory.
+Result<double> measureCopyBytesPerSecond(int threads, int64_t bytes);
 
 } // namespace napkin::runtime
 

@@ -32,13 +32,12 @@ void Profile::stepEnded(int64_t nanoseconds) {
 static DType narrowestFloat(const Program &program, const Launch &launch) {
   DType narrowest = DType::f64;
   bool found = false;
-  for (const std::vector<int64_t> *list : {&launch.arguments, &launch.results})
-    for (int64_t index : *list)
-      if (DType dtype = program.tensors[index].dtype; isFloat(dtype)) {
-        if (!found || bitsOf(dtype) < bitsOf(narrowest))
-          narrowest = dtype;
-        found = true;
-      }
+  for (int64_t index : launch.arguments)
+    if (DType dtype = program.tensors[index].dtype; isFloat(dtype)) {
+      if (!found || bitsOf(dtype) < bitsOf(narrowest))
+        narrowest = dtype;
+      found = true;
+    }
   return found ? narrowest : DType::f32;
 }
 

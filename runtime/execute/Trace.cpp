@@ -27,9 +27,6 @@ void TraceRecorder::ended(const Function &function, int64_t, const Launch &launc
 }
 
 Failure TraceRecorder::write(const std::string &path) const {
-  Result<FileWriter> writer = FileWriter::create(path);
-  if (!writer)
-    return writer.error();
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
@@ -48,9 +45,8 @@ Failure TraceRecorder::write(const std::string &path) const {
                    event.launch->flops / seconds * 1e-9, event.launch->bytes / seconds * 1e-9);
   }
   fmt::format_to(out, "\n]}}\n");
-  if (Failure failure = writer->write(std::string_view(text.data(), text.size())))
-    return failure;
-  return writer->finish();
+  std::span<const std::byte> part = std::as_bytes(std::span(text.data(), text.size()));
+  return writeFile(path, std::span(&part, 1));
 }
 
 } // namespace napkin::runtime

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -158,6 +159,45 @@ Failure FileWriter::finish() {
   return std::nullopt;
 }
 
+Failure writeFile(const std::string &path, std::span<const std::span<const std::byte>> parts,
+                  bool executable) {
+  Result<FileWriter> writer = FileWriter::create(path, executable);
+  if (!writer)
+    return writer.error();
+  for (std::span<const std::byte> part : parts)
+    if (Failure failure = writer->write(part))
+      return failure;
+  return writer->finish();
+}
+
+Failure writeWholeFile(const std::string &path, std::span<const std::span<const std::byte>> parts,
+                       bool executable) {
+  if (access(path.c_str(), F_OK) == 0 && !isFile(path))
+    return writeFile(path, parts, executable);
+  // A link stays one: what it leads to is replaced.
+  std::string place = path;
+  if (char *real = realpath(path.c_str(), nullptr)) {
+    place = real;
+    std::free(real);
+  }
+  std::string temporary = place + ".new";
+  Failure failure = writeFile(temporary, parts, executable);
+  if (!failure && rename(temporary.c_str(), place.c_str()) != 0)
+    failure = pathError(path, "cannot be written", ExitStatus::machineFailure);
+  if (!failure)
+    return std::nullopt;
+  // Half a file is of no use, least of all on a full disk.
+  unlink(temporary.c_str());
+  if (failure->message.starts_with(temporary))
+    failure->message.replace(0, temporary.size(), path);
+  return failure;
+}
+
+Failure writeWholeFile(const std::string &path, std::string_view text) {
+  std::span<const std::byte> part = std::as_bytes(std::span(text.data(), text.size()));
+  return writeWholeFile(path, std::span(&part, 1));
+}
+
 //===----------------------------------------------------------------------===//
 // Folders
 //===----------------------------------------------------------------------===//
@@ -258,6 +298,38 @@ bool isSameFile(const std::string &a, const std::string &b) {
   struct stat first {}, second {};
   return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 &&
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/// The folder of a path, "." if it names none; and the name in it.
+static std::pair<std::string, std::string_view> splitPath(std::string_view path) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos)
+    return {".", path};
+  return {std::string(path.substr(0, std::max<size_t>(slash, 1))), path.substr(slash + 1)};
+}
+
+bool isSamePlace(const std::string &a, const std::string &b) {
+  struct stat info {};
+  if (stat(a.c_str(), &info) == 0)
+    return S_ISREG(info.st_mode) && isSameFile(a, b);
+  auto [folderOfA, nameOfA] = splitPath(a);
+  auto [folderOfB, nameOfB] = splitPath(b);
+  return nameOfA == nameOfB && isSameFile(folderOfA, folderOfB);
+}
+
+Failure checkFolder(const std::string &path) {
+  // The folders that are not there yet, the deepest last.
+  std::vector<std::string> made;
+  for (size_t at = 1; at <= path.size(); ++at)
+    if (at == path.size() || path[at] == '/')
+      if (std::string part = path.substr(0, at); access(part.c_str(), F_OK) != 0)
+        made.push_back(part);
+  Failure failure = makeFolders(path);
+  if (!failure && access(path.c_str(), W_OK) != 0)
+    failure = pathError(path, "cannot be written", ExitStatus::machineFailure);
+  for (auto part = made.rbegin(); part != made.rend(); ++part)
+    rmdir(part->c_str());
+  return failure;
 }
 
 Failure checkWritable(const std::string &path) {

@@ -64,6 +64,16 @@ private:
   int descriptor = -1;
 };
 
+/// Writes a file from its parts, one after the other, flushed to the disk. A failure may leave half
+/// of it.
+Failure writeFile(const std::string &path, std::span<const std::span<const std::byte>> parts,
+                  bool executable = false);
+/// The same beside `path`, which is replaced when all is written: after a failure it is as it was.
+/// Where `path` is no regular file (a pipe, /dev/null) it is written as it is.
+Failure writeWholeFile(const std::string &path, std::span<const std::span<const std::byte>> parts,
+                       bool executable = false);
+Failure writeWholeFile(const std::string &path, std::string_view text);
+
 /// Flushes the names in a folder to the disk.
 Failure syncFolder(const std::string &path);
 /// Makes a folder and those above it where they are missing.
@@ -93,8 +103,13 @@ private:
 
 /// True if both paths lead to one file.
 bool isSameFile(const std::string &a, const std::string &b);
+/// The same, also where the file is yet to be made. False of what is no regular file, such as
+/// /dev/null.
+bool isSamePlace(const std::string &a, const std::string &b);
 /// An error if a file cannot be written, found by opening it; it is left as it was.
 Failure checkWritable(const std::string &path);
+/// An error if a folder cannot be made, found by making it; what was not there is removed again.
+Failure checkFolder(const std::string &path);
 /// True if `path` is a folder.
 bool isFolder(const std::string &path);
 /// True if `path` is a regular file.

@@ -110,6 +110,18 @@ public:
     return value;
   }
 
+  /// The object named `name`, or null.
+  const Json *object(const Json &object, const char *name, bool needed = true) {
+    const Json *value = field(object, name, needed);
+    if (!value)
+      return nullptr;
+    if (!value->isObject()) {
+      fail(fmt::format("'{}' is not an object", name));
+      return nullptr;
+    }
+    return value;
+  }
+
   /// Checks the members 'format' and 'version' that begin each of our files; false after an error.
   bool readHeader(const Json &object, std::string_view format, int64_t version) {
     std::string foundFormat;

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 namespace napkin::runtime {
 
@@ -52,25 +51,11 @@ Failure writeExecutable(const std::string &path, const std::string &runtimeBinar
   Trailer trailer{trailerMagic, binary->size(), sharedObject.size(), text.size(), 0};
   trailer.checksum = checksumOf(std::as_bytes(std::span(text)),
                                 checksumOf(sharedObject, checksumStart));
-  std::string temporary = path + ".new";
-  auto written = [&]() -> Failure {
-    Result<FileWriter> writer = FileWriter::create(temporary, true);
-    if (!writer)
-      return writer.error();
-    for (std::span<const std::byte> part :
-         {std::as_bytes(std::span(*binary)), sharedObject, std::as_bytes(std::span(text)),
-          std::as_bytes(std::span(&trailer, 1))})
-      if (Failure failure = writer->write(part))
-        return failure;
-    if (Failure failure = writer->finish())
-      return failure;
-    return renamePath(temporary, path);
-  };
-  Failure failure = written();
-  // Half an executable is of no use, least of all on a full disk.
-  if (failure)
-    unlink(temporary.c_str());
-  return failure;
+  std::span<const std::byte> parts[] = {std::as_bytes(std::span(*binary)), sharedObject,
+                                        std::as_bytes(std::span(text)),
+                                        std::as_bytes(std::span(&trailer, 1))};
+  constexpr bool executable = true;
+  return writeWholeFile(path, parts, executable);
 }
 
 Result<std::unique_ptr<LoadedImage>> loadExecutable(const std::string &path) {

@@ -13,10 +13,7 @@
 #include "runtime/train/Progress.h"
 #include "runtime/train/Sampling.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace napkin::runtime {
 
@@ -34,6 +31,7 @@ public:
 private:
   bool wantsTraining() const;
   Failure findWeights();
+  Failure checkNoTraining() const;
   Failure checkPlaces() const;
   Failure checkNotRead(std::string_view flag, const std::string &path) const;
   Failure start();
@@ -107,19 +105,37 @@ Failure Run::findWeights() {
   return std::nullopt;
 }
 
+/// What speaks of training is not passed over where there is none.
+Failure Run::checkNoTraining() const {
+  const std::tuple<bool, std::string_view, std::string_view> trainingOnly[] = {
+      {options.profile, "profile", "times training steps"},
+      {!options.save.empty(), "save", "saves what training makes"},
+      {!options.log.empty(), "log", "has a line for each training step"},
+      {options.evalEvery > 0, "eval-every", "counts training steps"}};
+  for (const auto &[given, flag, does] : trainingOnly)
+    if (given)
+      return Error{fmt::format("--{} {}; give --data FILE", flag, does), ExitStatus::wrongUsage};
+  return std::nullopt;
+}
+
 /// What a run writes at its end must not fail there, when the work is done.
 Failure Run::checkPlaces() const {
-  if (!options.save.empty())
-    if (Failure failure = makeFolders(options.save))
-      return failure;
-  const std::pair<std::string_view, const std::string &> written[] = {
-      {"outputs", options.outputs}, {"trace", options.trace}, {"log", options.log}};
-  for (const auto &[flag, file] : written) {
+  const std::pair<std::string_view, const std::string &> written[] = {{"save", options.save},
+                                                                      {"outputs", options.outputs},
+                                                                      {"trace", options.trace},
+                                                                      {"log", options.log}};
+  for (size_t i = 0; i < std::size(written); ++i) {
+    const auto &[flag, file] = written[i];
     if (file.empty())
       continue;
+    for (const auto &[other, otherFile] : std::span(written, i))
+      if (!otherFile.empty() && isSamePlace(file, otherFile))
+        return Error{fmt::format("--{} {}: is what --{} writes; name another file", flag, file,
+                                 other),
+                     ExitStatus::wrongUsage};
     if (Failure failure = checkNotRead(flag, file))
       return failure;
-    if (Failure failure = checkWritable(file))
+    if (Failure failure = flag == "save" ? checkFolder(file) : checkWritable(file))
       return failure;
   }
   return std::nullopt;
@@ -137,8 +153,13 @@ Failure Run::checkNotRead(std::string_view flag, const std::string &path) const 
       read.emplace_back("eval-data", one);
   for (const auto &[other, file] : read)
     if (isSameFile(path, file))
-      return Error{fmt::format("--{} {}: would write over what --{} reads; name another file", flag,
-                               path, other),
+      return Error{fmt::format("--{} {}: would write over what --{} reads; name another {}", flag,
+                               path, other, flag == "save" ? "folder" : "file"),
+                   ExitStatus::wrongUsage};
+  for (const std::string &file : options.modelFiles)
+    if (isSameFile(path, file))
+      return Error{fmt::format("--{} {}: would write over a model file; name another file", flag,
+                               path),
                    ExitStatus::wrongUsage};
   return std::nullopt;
 }
@@ -232,12 +253,17 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   constexpr int64_t mostSkipped = 10;
   if (nanFinder)
     nanFinder->clear();
+  // Evaluations are no part of it.
+  if (profile)
+    session.setObserver(&*profile);
   int64_t beganAt = nowNanoseconds();
   if (Failure failure = runner.run(state.step, state.cursor))
     return failure;
   int64_t nanoseconds = nowNanoseconds() - beganAt;
-  if (profile)
+  if (profile) {
+    session.setObserver(nullptr);
     profile->stepEnded(nanoseconds);
+  }
   if (Failure failure = progress.step(state.step, runner, nanoseconds))
     return failure;
   if (nanFinder && (nanFinder->foundNan() || !runner.finite()))
@@ -257,14 +283,6 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   return std::nullopt;
 }
 
-/// The element type that products of a policy multiply, "mixed(bf16)": the peak that they run
-/// against.
-static DType factorType(std::string_view policy) {
-  if (policy.ends_with("(bf16)"))
-    return DType::bf16;
-  return policy == "f64" ? DType::f64 : DType::f32;
-}
-
 Failure Run::train() {
   std::vector<int64_t> inputs;
   const Function *step = findFunction(program, program.accumulate == 1 ? "step" : "micro_first");
@@ -280,6 +298,9 @@ Failure Run::train() {
   Result<StepRunner> runner = StepRunner::create(session, *data, state.seed);
   if (!runner)
     return runner.error();
+  // A run that cannot begin leaves neither a folder nor an empty log.
+  if (Failure failure = loadWeights())
+    return failure;
   std::optional<FolderLock> saving;
   if (!options.save.empty()) {
     Result<FolderLock> lock = prepareCheckpoints(options.save, state.steps);
@@ -295,15 +316,13 @@ Failure Run::train() {
       return opened.error();
     log.emplace(std::move(*opened));
   }
-  if (Failure failure = loadWeights())
-    return failure;
   Progress::Setting setting;
   setting.steps = state.steps;
   setting.samplesPerStep = runner->samplesPerStep();
   setting.tokensPerStep = runner->tokensPerStep();
   setting.flopsPerStep = program.modelFlopsPerStep;
   setting.peakFlopsPerSecond = knownPeaks().matrixFlopsPerSecond(
-      factorType(program.policy), session.workers());
+      factorTypeOf(program), session.workers());
   setting.quiet = options.quiet;
   Progress progress(setting, std::move(log));
   watchForInterrupt();
@@ -363,6 +382,9 @@ Failure Run::all() {
     return Error{"--load is for evaluating and sampling; to train on from there use --resume, or "
                  "--init for its weights alone",
                  ExitStatus::wrongUsage};
+  if (!training)
+    if (Failure failure = checkNoTraining())
+      return failure;
   if (!options.outputs.empty() && options.evalData.files.empty())
     return Error{"--outputs writes what evaluation returns; give --eval-data too",
                  ExitStatus::wrongUsage};
@@ -379,7 +401,7 @@ Failure Run::all() {
     trace = std::make_unique<TraceRecorder>(program);
     session.setObserver(trace.get());
   } else if (options.profile) {
-    session.setObserver(&profile.emplace(program, knownPeaks(), session.workers()));
+    profile.emplace(program, knownPeaks(), session.workers());
   }
   if (!options.evalData.files.empty()) {
     Result<Evaluation> made =
@@ -406,7 +428,7 @@ Failure Run::all() {
   if (trace)
     if (Failure failure = trace->write(options.trace))
       return failure;
-  if (profile && training)
+  if (profile)
     if (Failure failure = writeOutput(profile->text()))
       return failure;
   if (interrupted)

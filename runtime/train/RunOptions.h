@@ -37,6 +37,7 @@ struct RunOptions {
   bool quiet = false;
   bool timing = false;      ///< --timing: a table on standard error after the first step
   PhaseTimes times;         ///< what went before the run
+  std::vector<std::string> modelFiles; ///< what was compiled for this run; never written over
   /// -D of run-time scalars, in order.
   std::vector<std::pair<std::string, double>> definitions;
 };

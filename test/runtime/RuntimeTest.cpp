@@ -126,6 +126,12 @@ static void testWrongPrograms() {
              "program: function 'init': kernel 'init' has 0 tasks");
   expectText(parseAfter("\"loss\": 16", "\"loss\": -1"),
              "program: function 'step': result 'loss' is no tensor");
+  expectText(parseAfter("\"results\": {", "\"results\": 5, \"more\": {"),
+             "program: 'results' is not an object");
+  expectText(parseAfter("\"role\": \"input\"", "\"role\": \"input\", \"load\": [1]"),
+             "program: 'load' is not an object");
+  expectText(parseAfter("\"fixed_choices\": [", "\"fixed_choices\": [5, "),
+             "program: 'fixed_choices' holds something that is not a pair of strings");
   expectText(parseAfter("{", "["), "program: missing a comma or ']' after an array element at byte 12");
 }
 
@@ -272,7 +278,12 @@ static void testDeviceFile() {
              again->copyBytesPerSecond(2, 2e6) == 4e10 && again->copyBytesPerSecond(2, 1e12) == 4e10 &&
              again->copyBytesPerSecond(1, 100) == 0,
          "the smallest measured set that holds the bytes bounds a copy, else the largest");
-  expect(measureCopyBytesPerSecond(2, 1 << 20) > 1e8, "a copy moves more than 100 MB a second");
+  Result<double> copied = measureCopyBytesPerSecond(2, 1 << 20);
+  expect(copied && *copied > 1e8, "a copy moves more than 100 MB a second");
+  copied = measureCopyBytesPerSecond(3, 1000);
+  expect(copied && *copied > 0, "parts of odd sets are whole lines");
+  Result<double> refused = measureCopyBytesPerSecond(1, int64_t{1} << 60);
+  expect(!refused && !refused.error().message.empty(), "a set beyond the memory is an error, not 0");
 }
 
 /// The number after the `column`-th blank gap of the line that begins with `name`.
@@ -302,6 +313,10 @@ static void testProfile() {
   expect(floorSeconds(program, product, peaks, 2) == 2e-3, "the narrowest float read gives the peak");
   expect(floorSeconds(program, add, peaks, 2) == 2e-3, "bytes over bandwidth bound an addition");
   expect(floorSeconds(program, add, peaks, 1) == 0, "no floor without a measurement");
+  Launch rounding = product;
+  rounding.arguments = {0};
+  rounding.results = {1};
+  expect(floorSeconds(program, rounding, peaks, 2) == 4e-3, "what is written narrower bounds nothing");
 
   // The first step takes a second a launch and does not count.
   Profile profile(program, peaks, 2);

@@ -3,6 +3,7 @@
 #include "codegen/cuda/CudaText.h"
 #include "runtime/cuda/Nvrtc.h"
 #include "runtime/files/Console.h"
+#include "runtime/files/File.h"
 #include "runtime/image/Executable.h"
 #include "tools/commands/Model.h"
 
@@ -27,36 +28,30 @@ static ExitStatus write(const std::string &path, llvm::StringRef bytes) {
     auto failure = rt::writeOutput(bytes.str());
     return failure ? fail(*failure) : ExitStatus::done;
   }
-  std::error_code error;
-  llvm::raw_fd_ostream file(path, error);
-  if (!error) {
-    file << bytes;
-    file.close();
-    error = file.error();
-    file.clear_error();
-  }
-  if (error)
-    return fail(fmt::format("{}: {}", path, error.message()), ExitStatus::machineFailure);
+  auto failure = rt::writeWholeFile(path, std::string_view(bytes));
+  return failure ? fail(*failure) : ExitStatus::done;
+}
+
+/// An error if writing the output would overwrite one of the files of the model.
+static ExitStatus checkNoModelFile(const std::string &output, llvm::ArrayRef<std::string> files) {
+  for (const std::string &file : files)
+    if (rt::isSameFile(output, file))
+      return fail(fmt::format("{}: is {}; name another file to write after -o", output,
+                              file == files.front() ? "the model file" : "a file that the model uses"));
   return ExitStatus::done;
 }
 
-/// Says before anything is compiled that a file cannot be written; true if it can, as far as its place tells.
-static bool isWritablePlace(const std::string &path, const std::string &model) {
+/// Says before anything is compiled that a file cannot be written, as far as its place tells.
+static ExitStatus checkPlace(const std::string &path) {
   if (path.empty() || path == "-")
-    return true;
-  if (llvm::sys::fs::equivalent(path, model)) {
-    fail(fmt::format("{}: is the model file; name another file to write after -o", path));
-    return false;
-  }
-  if (llvm::sys::fs::is_directory(path)) {
-    fail(fmt::format("{}: is a folder; name a file to write after -o", path));
-    return false;
-  }
+    return ExitStatus::done;
+  if (llvm::sys::fs::is_directory(path))
+    return fail(fmt::format("{}: is a folder; name a file to write after -o", path));
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  if (folder.empty() || llvm::sys::fs::is_directory(folder))
-    return true;
-  fail(fmt::format("{}: there is no folder '{}'; make it first", path, folder.str()));
-  return false;
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail(fmt::format("{}: there is no folder '{}'; make it first", path, folder.str()));
+  auto failure = rt::checkWritable(path);
+  return failure ? fail(*failure) : ExitStatus::done;
 }
 
 static std::string print(Operation *op) {
@@ -109,9 +104,12 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
 }
 
 /// Compiles up to `stage` and writes what it is.
-static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::string &stage, std::string output) {
+static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::string &stage,
+                             const std::string &output) {
   ExitStatus status;
   if ((status = model.read(flags, /*takesCuda=*/true)) != ExitStatus::done)
+    return status;
+  if ((status = checkNoModelFile(output, model.files())) != ExitStatus::done)
     return status;
   const std::string &architecture = model.cudaArchitecture();
   bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin";
@@ -136,11 +134,8 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
     return write(output, step);
   if (stage == "kernels")
     return write(output, print(model.module()));
-  if (stage == "exe") {
-    if (output.empty())
-      output = llvm::sys::path::stem(flags.positional.front()).str();
+  if (stage == "exe")
     return writeProgram(model, output);
-  }
   if (stage == "plan") {
     CompiledProgram compiled;
     status = model.makeProgram(compiled);
@@ -192,12 +187,17 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
     return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(llvm::ArrayRef(stages), ", ")),
                 ExitStatus::wrongUsage);
 
-  std::string output = value("output", "");
-  if (!isWritablePlace(output, flags->positional.front()))
-    return ExitStatus::wrongInput;
-  Model model;
-  status = writeStage(model, *flags, stage, output);
+  const std::string &model = flags->positional.front();
+  std::string output = value("output", stage == "exe" ? llvm::sys::path::stem(model).str() : "");
+  if (stage == "exe" && output == "-")
+    return fail("-o -: an executable is no text for standard output; name a file", ExitStatus::wrongUsage);
+  // Before the file is opened for a try.
+  if ((status = checkNoModelFile(output, model)) != ExitStatus::done ||
+      (status = checkPlace(output)) != ExitStatus::done)
+    return status;
+  Model compiled;
+  status = writeStage(compiled, *flags, stage, output);
   if (status == ExitStatus::done)
-    model.printTimes();
+    compiled.printTimes();
   return status;
 }

@@ -23,15 +23,15 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
     return status;
   rt::DevicePeaks peaks;
   std::string path = rt::deviceFilePath();
+  if (path.empty())
+    return fail("there is no place for the device file; set NAPKIN_DEVICE_FILE",
+                ExitStatus::machineFailure);
   if (flags->has("show")) {
     auto stored = rt::readDeviceFile(path);
     if (!stored)
       return fail(stored.error());
     peaks = *stored;
   } else {
-    if (path.empty())
-      return fail("there is no place for the device file; set NAPKIN_DEVICE_FILE",
-                  ExitStatus::machineFailure);
     peaks.processor = rt::processorName();
     for (int threads = 1;; threads = std::min(threads * 2, rt::usableProcessors())) {
       for (llvm::StringRef dtype : {"f32", "f64", "bf16"}) {
@@ -40,8 +40,13 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
           return fail(llvm::toString(product.takeError()), ExitStatus::machineFailure);
         peaks.matrices.push_back({*rt::dtypeNamed(dtype.str()), threads, *product});
       }
-      for (int64_t bytes : rt::copyWorkingSets(threads))
-        peaks.copies.push_back({threads, bytes, rt::measureCopyBytesPerSecond(threads, bytes)});
+      for (int64_t bytes : rt::copyWorkingSets(threads)) {
+        auto copy = rt::measureCopyBytesPerSecond(threads, bytes);
+        if (!copy)
+          return fail(fmt::format("copies in {} cannot be measured: {}", sizeText(bytes), copy.error().message),
+                      ExitStatus::machineFailure);
+        peaks.copies.push_back({threads, bytes, *copy});
+      }
       if (threads == rt::usableProcessors())
         break;
     }

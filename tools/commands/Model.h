@@ -50,6 +50,8 @@ public:
   /// The phases so far.
   napkin::runtime::PhaseTimes times;
 
+  /// The files that `read` read, the model's own first.
+  const std::vector<std::string> &files() const { return sources.files(); }
   mlir::ModuleOp module() { return *graph; }
   const TargetMachineOptions &target() const { return machine; }
   /// "sm_90"; empty for the CPU.

@@ -84,5 +84,6 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   if (!program)
     return fail(llvm::toString(program.takeError()), ExitStatus::machineFailure);
   options->times = model.times;
+  options->modelFiles = model.files();
   return rt::runProgram(program->loaded, *options, "napkin");
 }

@@ -35,6 +35,12 @@ def floats(count, change={}):
 
 
 pathlib.Path("small.nap").write_text(SMALL)
+pathlib.Path("bare").write_text(SMALL)
+pathlib.Path("taken.nap").write_text(SMALL)
+pathlib.Path("taken").mkdir()
+pathlib.Path("loop").symlink_to("loop")
+pathlib.Path("library.nap").write_text("fn twice(x) {\n  return 2 * x\n}\n")
+pathlib.Path("uses.nap").write_text('use twice from "library.nap"\n' + SMALL.replace("linear(x, 2)", "twice(linear(x, 2))"))
 pathlib.Path("typo.nap").write_text(SMALL.replace("linear(x, 2)", "linaer(x, 2)"))
 pathlib.Path("empty.nap").write_text("")
 pathlib.Path("bytes.nap").write_bytes(b"model small(\xff\xfe) {}\n")
