@@ -1,8 +1,10 @@
 // The ledger: what each pass does to work, traffic and memory.
 #pragma once
 
-#include "ir/Cost.h"
-#include "passes/report/Device.h"
+#include "passes/report/Costs.h"
+#include "passes/report/Facts.h"
+#include "passes/report/ModelFlops.h"
+#include "passes/report/device/Device.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -15,8 +17,9 @@ namespace nap {
 struct StepTotals {
   /// Ops, kernels or launches, each function once.
   int64_t ops = 0;
-  Cost cost;
-  Count leastBytes = 0;
+  Work work;
+  /// Sums of `leastBytes` and of `plannedBytes` (Costs.h).
+  Count leastBytes = 0, plannedBytes = 0;
 };
 
 /// Bytes by what they are for. `saved` and `temporary` are the transient tensors live at the peak:
@@ -43,15 +46,16 @@ struct LiveTensor {
 struct OpGroup {
   std::string name;
   int64_t count = 0;
-  Cost cost;
-  Count leastBytes = 0;
+  Work work;
+  Count leastBytes = 0, plannedBytes = 0;
 };
 
 /// The module after one pass.
 struct LedgerRow {
   std::string pass;
   StepTotals totals;
-  Count modelFlops = 0;
+  /// What the module says that the model asks for; nothing before there are gradients.
+  std::optional<ModelFlops> model;
   MemoryByClass memory;
   /// Bytes that exist after the forward pass for the backward pass.
   int64_t savedAtLoss = 0;
@@ -64,11 +68,20 @@ struct LedgerRow {
   std::vector<LiveTensor> live;
   std::vector<OpGroup> groups;
   bool isPlanned = false;
+  /// What the pass kept or changed, in a word or two; `isBroken` where it should not have.
+  std::string check;
+  bool isBroken = false;
 };
 
 /// A row a pass, in order.
 struct Ledger {
   std::string model;
+  /// "f32", "mixed(bf16)".
+  std::string policy;
+  /// Micro-batches of a step.
+  int64_t accumulate = 1;
+  /// What the forward graph tells, before there are gradients.
+  ModelFacts facts;
   std::vector<LedgerRow> rows;
 };
 
@@ -82,8 +95,43 @@ StepTotals stepTotals(mlir::ModuleOp module);
 /// Adds the row of `pass`, which has just run on `module`.
 void recordPass(Ledger &ledger, llvm::StringRef pass, mlir::ModuleOp module);
 
-/// Prints the rows with their changes, then memory, time at the roof and the largest ops of the last
-/// row; at most 120 columns. `device` may be null: no times then.
-void printLedger(const Ledger &ledger, const Device *device, llvm::raw_ostream &out);
+/// What a report shows beside the rows.
+struct ReportOptions {
+  /// Null: no times and no MFU.
+  const Device *device = nullptr;
+  /// A measured time of one step, in seconds; 0: none.
+  double stepSeconds = 0;
+  /// How FLOPs are counted; null: exactly.
+  const Preset *preset = nullptr;
+};
+
+/// Use of a device in a step of a measured time: FLOPs over their peaks, over the time. Products of several
+/// types each count at their own peak.
+struct Utilisation {
+  /// Of what the model asks for, by how causal attention is counted, and of what the program does.
+  double exact = 0, half = 0, dense = 0, hardware = 0;
+  /// The time at the roof over the measured one.
+  double roofline = 0;
+};
+
+/// The use of `device` by the program of the last row.
+Utilisation utilisationOf(const Ledger &ledger, const Device &device, double stepSeconds);
+
+/// Seconds at the roof of `device` of a step of this row: the sum over its kernels, launches included.
+double roofSeconds(const LedgerRow &row, const Device &device);
+
+/// Sentences that teach: what dominates memory and time, what a size costs.
+std::vector<std::string> warningsOf(const Ledger &ledger, const Device *device);
+
+/// Prints the rows with their changes, then memory, FLOPs by part, time at the roof and the largest ops of
+/// the last row; at most 120 columns.
+void printLedger(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
+
+/// The same content as JSON (docs/accounting.md, The report as JSON).
+void printLedgerJson(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
+
+/// Prints the formula of what each kernel or op called `name` counts, with its numbers put in; false if
+/// there is none.
+bool explainOp(mlir::ModuleOp module, llvm::StringRef name, llvm::raw_ostream &out);
 
 } // namespace nap

@@ -5,12 +5,12 @@
 //   nap.cost = {mm = 96, vec = 12, ...}     counters that are not 0 (docs/accounting.md)
 //   nap.bytes_min = 1.0e3 : f64             least traffic
 //
-// and on the module `nap.model_flops`, the work inside contractions of one step, all micro-batches
-// together, unless it is there already: it is the model's, which no later pass changes. With
-// `module-only` that alone is written. Exact: nothing else changes.
+// and on the module `nap.model_flops` and `nap.model_counts`, the work inside contractions that the model
+// asks for in one step, all micro-batches together (ModelFlops.h), unless they are there already: no later
+// pass changes them. With `module-only` that alone is written. Exact: nothing else changes.
 #include "passes/Passes.h"
 #include "passes/Report.h"
-#include "passes/report/Costs.h"
+#include "passes/report/ModelFlops.h"
 
 namespace nap {
 #define GEN_PASS_DEF_ANNOTATECOSTPASS
@@ -25,13 +25,8 @@ static DictionaryAttr costAttr(MLIRContext *context, const Cost &cost) {
   Builder builder(context);
   SmallVector<NamedAttribute> counters;
   auto add = [&](StringRef name, Count count) {
-    // i64 where it fits; i128 else.
-    if (count == Count(int64_t(count)) && count != 0)
-      counters.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(int64_t(count))));
-    else if (count != 0)
-      counters.push_back(builder.getNamedAttr(
-          name, IntegerAttr::get(builder.getIntegerType(128),
-                                 APInt(128, {uint64_t(count), uint64_t(count >> 64)}))));
+    if (count != 0)
+      counters.push_back(builder.getNamedAttr(name, countAttr(context, count)));
   };
   add("mm", cost.mm);
   add("vec", cost.vec);
@@ -50,8 +45,7 @@ struct AnnotateCostPass : nap::impl::AnnotateCostPassBase<AnnotateCostPass> {
     ModuleOp module = getOperation();
     Builder builder(&getContext());
     if (!module->hasAttr("nap.model_flops"))
-      module->setAttr("nap.model_flops",
-                      builder.getF64FloatAttr(double(stepTotals(module).cost.mm)));
+      writeModelFlops(module, countModelFlops(module));
     if (moduleOnly)
       return;
     SymbolTable symbols(module);
@@ -59,7 +53,11 @@ struct AnnotateCostPass : nap::impl::AnnotateCostPassBase<AnnotateCostPass> {
       for (Operation &op : func.getOps()) {
         if (!isa<NapDialect>(op.getDialect()))
           continue;
-        op.setAttr("nap.cost", costAttr(&getContext(), costOf(&op, symbols)));
+        if (!isa<Costed, KernelOp, LaunchOp>(op)) {
+          op.emitOpError("has no cost rule, so the step's work cannot be counted");
+          return signalPassFailure();
+        }
+        op.setAttr("nap.cost", costAttr(&getContext(), workOf(&op, symbols).total()));
         op.setAttr("nap.bytes_min", builder.getF64FloatAttr(double(leastBytes(&op, symbols))));
       }
   }

@@ -2,6 +2,9 @@
 #include "passes/report/Costs.h"
 
 #include "ir/Views.h"
+#include "ir/contraction/Contraction.h"
+#include "ir/contraction/Epilogue.h"
+#include "ir/schedule/ContractionSchedule.h"
 #include "passes/MemoryModel.h"
 #include "passes/kernels/Emit.h"
 
@@ -10,22 +13,53 @@
 using namespace mlir;
 using namespace nap;
 
-void nap::addCost(Cost &sum, const Cost &more) {
-  sum.mm += more.mm;
-  sum.vec += more.vec;
-  sum.trn += more.trn;
-  sum.cmp += more.cmp;
-  sum.cvt += more.cvt;
-  sum.integer += more.integer;
-  // The element type of a whole is that of its contractions.
-  if (!sum.compute || more.mm > 0) {
-    sum.compute = more.compute;
-    sum.accumulate = more.accumulate;
-  }
+/// The largest count: what does not fit stays there.
+static constexpr Count kMostCount = Count(~(unsigned __int128)0 >> 1);
+
+Count nap::addCounts(Count a, Count b) {
+  Count sum;
+  return __builtin_add_overflow(a, b, &sum) ? kMostCount : sum;
 }
 
-/// The region that an op executes: a kernel's or its definition's; null for a graph op.
-static Block *bodyOf(Operation *op, const SymbolTable &symbols) {
+Count nap::multiplyCounts(Count a, Count b) {
+  Count product;
+  return __builtin_mul_overflow(a, b, &product) ? kMostCount : product;
+}
+
+/// The members of Cost that count.
+static constexpr Count Cost::*kCounters[] = {&Cost::mm,  &Cost::vec, &Cost::trn,
+                                             &Cost::cmp, &Cost::cvt, &Cost::integer};
+
+void Work::add(const Cost &more, Count times) {
+  if (llvm::all_of(kCounters, [&](Count Cost::*counter) { return more.*counter == 0; }))
+    return;
+  auto part = llvm::find_if(parts, [&](const Cost &known) {
+    return known.compute == more.compute && known.accumulate == more.accumulate;
+  });
+  if (part == parts.end()) {
+    Cost &added = parts.emplace_back();
+    added.compute = more.compute;
+    added.accumulate = more.accumulate;
+    part = parts.end() - 1;
+  }
+  for (Count Cost::*counter : kCounters)
+    (*part).*counter = addCounts((*part).*counter, multiplyCounts(more.*counter, times));
+}
+
+void Work::add(const Work &more, Count times) {
+  for (const Cost &part : more.parts)
+    add(part, times);
+}
+
+Cost Work::total() const {
+  Cost sum;
+  for (const Cost &part : parts)
+    for (Count Cost::*counter : kCounters)
+      sum.*counter = addCounts(sum.*counter, part.*counter);
+  return sum;
+}
+
+Block *nap::bodyOf(Operation *op, const SymbolTable &symbols) {
   if (auto kernel = dyn_cast<KernelOp>(op))
     return &kernel.getBody().front();
   if (auto launch = dyn_cast<LaunchOp>(op))
@@ -167,26 +201,26 @@ static Wishes visitBody(Block &body, llvm::function_ref<void(Operation &, int64_
 static Cost partOf(Cost cost, int64_t some, int64_t all) {
   if (some == all)
     return cost;
-  for (Count *counter :
-       {&cost.mm, &cost.vec, &cost.trn, &cost.cmp, &cost.cvt, &cost.integer})
-    *counter = *counter / all * some;
+  for (Count Cost::*counter : kCounters)
+    cost.*counter = cost.*counter / all * some;
   return cost;
 }
 
-Cost nap::costOf(Operation *op, const SymbolTable &symbols) {
+Work nap::workOf(Operation *op, const SymbolTable &symbols) {
   Block *body = bodyOf(op, symbols);
+  Work sum;
   if (!body) {
-    auto costed = dyn_cast<Costed>(op);
-    return costed ? costed.getCost() : Cost();
+    if (auto costed = dyn_cast<Costed>(op))
+      sum.add(costed.getCost());
+    return sum;
   }
-  Cost sum;
   visitBody(*body, [&](Operation &inner, int64_t results) {
     auto costed = dyn_cast<Costed>(inner);
     if (!costed)
       return;
     bool isWhole = !isa<Fusable>(inner);
-    addCost(sum, isWhole ? costed.getCost()
-                         : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))));
+    sum.add(isWhole ? costed.getCost()
+                    : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))));
   });
   return sum;
 }
@@ -209,5 +243,32 @@ Count nap::leastBytes(Operation *op, const SymbolTable &symbols) {
     if (isStored && !isUnstored(root))
       bytes += elementBytes(root, wishes.of(root));
   }
+  return bytes;
+}
+
+/// The schedule of a kernel or of what a launch calls; null where none is chosen.
+static DictionaryAttr scheduleOf(Operation *op, const SymbolTable &symbols) {
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    op = symbols.lookup(launch.getKernel());
+  return op ? op->getAttrOfType<DictionaryAttr>("nap.schedule") : DictionaryAttr();
+}
+
+Count nap::plannedBytes(Operation *op, const SymbolTable &symbols) {
+  Count bytes = leastBytes(op, symbols);
+  Block *body = bodyOf(op, symbols);
+  DictionaryAttr schedule = scheduleOf(op, symbols);
+  if (!body || !schedule || !schedule.get("tile_rows"))
+    return bytes;
+  EinsumOp einsum = getContraction(*body);
+  auto form = einsum ? getContractionForm(einsum) : std::nullopt;
+  if (!form)
+    return bytes;
+  ContractionSchedule cut = ContractionSchedule::fromAttr(schedule);
+  auto addReads = [&](Value side, int64_t extent, int64_t block) {
+    if (block > 0 && extent > block)
+      bytes += bytesOf(side.getType()) * Count((extent + block - 1) / block - 1);
+  };
+  addReads(form->lhs.root, form->columnExtent(), cut.columnBlock);
+  addReads(form->rhs.root, form->rowExtent(), cut.rowBlock);
   return bytes;
 }

@@ -7,16 +7,38 @@
 
 namespace nap {
 
-/// Adds the counters of `more` to `sum`.
-void addCost(Cost &sum, const Cost &more);
+/// a + b and a * b; the largest count where that does not fit 127 bits.
+Count addCounts(Count a, Count b);
+Count multiplyCounts(Count a, Count b);
+
+/// Counters by the element types that work reads and sums in.
+struct Work {
+  /// One a pair of types, in the order in which the pairs came up.
+  llvm::SmallVector<Cost, 2> parts;
+
+  /// Adds `times` the counters of `more`.
+  void add(const Cost &more, Count times = 1);
+  void add(const Work &more, Count times = 1);
+  /// The sum of the counters over all types.
+  Cost total() const;
+};
+
+/// The region that an op executes: a kernel's, or that of the kernel that a launch calls; null for a graph
+/// op.
+mlir::Block *bodyOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
 /// The work of an op: its own, that of a kernel's region, or that of the kernel that a launch calls.
-Cost costOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
+Work workOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
 /// The least bytes that an op, kernel or launch must move: each distinct stored element that it reads,
 /// once, plus each result once. Through a broadcast the stored elements count, through a slice those in
 /// it; gathers count at most the rows that the ids name; splats and index ramps are free.
 Count leastBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
+
+/// The bytes that the planned program moves for it: those of `leastBytes`, and what the tiles of a product
+/// read again. With blocks of r rows and c columns, each operand is read once a block of the other's side:
+/// M N K (1/r + 1/c) elements in all where nothing stays in the cache. Without a schedule, `leastBytes`.
+Count plannedBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
 /// Different elements of the root that a view shows.
 int64_t distinctElements(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides);

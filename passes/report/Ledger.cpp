@@ -43,9 +43,9 @@ StepTotals nap::stepTotals(ModuleOp module) {
       if (op.hasTrait<OpTrait::IsTerminator>())
         continue;
       ++totals.ops;
-      for (int64_t k = 0; k < times; ++k)
-        addCost(totals.cost, costOf(&op, symbols));
+      totals.work.add(workOf(&op, symbols), times);
       totals.leastBytes += leastBytes(&op, symbols) * times;
+      totals.plannedBytes += plannedBytes(&op, symbols) * times;
     }
   return totals;
 }
@@ -234,6 +234,29 @@ static int64_t gradientBytes(ModuleOp module) {
   return bytes;
 }
 
+/// "bytes -70%", "same work": what a pass did that it may do, or `isBroken` and what it may not.
+static void checkRow(LedgerRow &row, const LedgerRow *before) {
+  if (!before)
+    return;
+  Count work = row.totals.work.total().mm, workBefore = before->totals.work.total().mm;
+  if (row.model && before->model && row.model->exact != before->model->exact) {
+    row.check = "BROKEN: model FLOPs changed";
+    row.isBroken = true;
+  } else if (row.model && !before->model) {
+    row.check = "gradients";
+  } else if (row.pass == "nap-fuse") {
+    row.isBroken = row.totals.plannedBytes > before->totals.plannedBytes || work < workBefore;
+    row.check = row.isBroken ? "BROKEN: fusion moves more bytes or drops products" : "bytes fall";
+  } else if (row.isPlanned && !before->isPlanned) {
+    row.isBroken = row.memory.padding < 0;
+    row.check = row.isBroken ? "BROKEN: the arena is smaller than what lives in it" : "arena ok";
+  } else if (work == workBefore) {
+    row.check = "same work";
+  } else {
+    row.check = work > workBefore ? "more work" : "less work";
+  }
+}
+
 void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   // What only counts changes nothing.
   if (pass == "nap-annotate-cost" || pass == "nap-report")
@@ -241,8 +264,7 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   LedgerRow row;
   row.pass = pass.str();
   row.totals = stepTotals(module);
-  if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
-    row.modelFlops = Count(flops.getValueAsDouble());
+  row.model = readModelFlops(module);
   measureMemory(row, module);
   row.gradients = gradientBytes(module);
   if (!row.gradients && !ledger.rows.empty())
@@ -263,9 +285,9 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
       OpGroup &group = groups[name];
       group.name = name.str();
       group.count += times;
-      for (int64_t k = 0; k < times; ++k)
-        addCost(group.cost, costOf(&op, symbols));
+      group.work.add(workOf(&op, symbols), times);
       group.leastBytes += leastBytes(&op, symbols) * times;
+      group.plannedBytes += plannedBytes(&op, symbols) * times;
     }
   for (auto &[name, group] : groups)
     row.groups.push_back(std::move(group));
@@ -275,5 +297,13 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   });
   if (auto name = module->getAttrOfType<StringAttr>("nap.model"))
     ledger.model = name.str();
+  if (auto policy = module->getAttrOfType<StringAttr>("nap.policy"))
+    ledger.policy = policy.str();
+  if (auto accumulate = module->getAttrOfType<IntegerAttr>("nap.accumulate"))
+    ledger.accumulate = accumulate.getInt();
+  // The forward graph alone: from the first gradient on it is part of another function.
+  if (!row.model && !module.lookupSymbol("micro_step") && module.lookupSymbol("forward"))
+    ledger.facts = factsOf(module);
+  checkRow(row, ledger.rows.empty() ? nullptr : &ledger.rows.back());
   ledger.rows.push_back(std::move(row));
 }

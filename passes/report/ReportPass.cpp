@@ -24,7 +24,9 @@ struct ReportPass : nap::impl::ReportPassBase<ReportPass> {
     }
     nap::Ledger ledger;
     nap::recordPass(ledger, "now", getOperation());
-    nap::printLedger(ledger, known, llvm::errs());
+    nap::ReportOptions options;
+    options.device = known;
+    nap::printLedger(ledger, options, llvm::errs());
     markAllAnalysesPreserved();
   }
 };

@@ -2,9 +2,9 @@
 // RUN: napkin-opt %s -split-input-file --nap-annotate-cost=module-only | FileCheck %s --check-prefix=MODULE
 
 // Counters of each op, and the least bytes it moves; the module's FLOPs are those of contractions.
-// MODULE: module attributes {nap.model_flops = 2.100000e+02 : f64}
+// MODULE: module attributes {nap.model_counts = {dense = 210 : i64, exact = 210 : i64, half = 210 : i64, masked = 0 : i64}, nap.model_flops = 2.100000e+02 : f64}
 // MODULE-NOT: nap.cost
-// CHECK: module attributes {nap.model_flops = 2.100000e+02 : f64}
+// CHECK: module attributes {{.*}}nap.model_flops = 2.100000e+02 : f64}
 // CHECK: nap.einsum {{.+}}nap.bytes_min = 2.840000e+02 : f64, nap.cost = {mm = 210 : i64}
 // A broadcast counts its stored elements: 15 + 5 read, 15 written.
 // CHECK: nap.add {{.+}}nap.bytes_min = 1.400000e+02 : f64, nap.cost = {vec = 15 : i64}
@@ -103,4 +103,31 @@ module attributes {nap.accumulate = 3 : i64} {
     %0 = nap.einsum "ij,jk->ik" %x, %w : (tensor<3x7xf32>, tensor<7x5xf32>) -> tensor<3x5xf32>
     return %0 : tensor<3x5xf32>
   }
+}
+
+// -----
+
+// The model asks for the pairs that are seen: 7 * 8 / 2 of 7 * 7 for each of 2 x 3 heads, two products of 5 and of 4;
+// four backward. The program goes through the whole block and multiplies scores again.
+// CHECK: module attributes {{.*}}nap.model_counts = {dense = 15876 : i64, exact = 9072 : i64, half = 7938 : i64, masked = 15876 : i64}
+// CHECK: nap.attention {{.*}}mm = 5292
+// CHECK: nap.attention_backward {{.*}}mm = 13860
+func.func @forward(%q: tensor<2x3x7x5xf32>, %k: tensor<2x3x7x5xf32>, %v: tensor<2x3x7x4xf32>, %g: tensor<2x3x7x4xf32>)
+    -> (tensor<2x3x7x5xf32>, tensor<2x3x7x5xf32>, tensor<2x3x7x4xf32>) {
+  %out, %lse = nap.attention %q, %k, %v {scale = 0.5, to = 0 : i64}
+    : (tensor<2x3x7x5xf32>, tensor<2x3x7x5xf32>, tensor<2x3x7x4xf32>) -> (tensor<2x3x7x4xf32>, tensor<2x3x7xf32>)
+  %dq, %dk, %dv = nap.attention_backward %q, %k, %v, %out, %lse, %g {scale = 0.5, to = 0 : i64}
+    : (tensor<2x3x7x5xf32>, tensor<2x3x7x5xf32>, tensor<2x3x7x4xf32>, tensor<2x3x7x4xf32>, tensor<2x3x7xf32>, tensor<2x3x7x4xf32>)
+    -> (tensor<2x3x7x5xf32>, tensor<2x3x7x5xf32>, tensor<2x3x7x4xf32>)
+  return %dq, %dk, %dv : tensor<2x3x7x5xf32>, tensor<2x3x7x5xf32>, tensor<2x3x7x4xf32>
+}
+
+// -----
+
+// 2^24 x 2^24 x 2^20 multiply-adds need 70 bits.
+// CHECK: module attributes {{.*}}exact = 590295810358705651712 : i128
+// CHECK: nap.einsum {{.*}}mm = 590295810358705651712 : i128
+func.func @forward(%x: tensor<16777216x1048576xf32>, %y: tensor<1048576x16777216xf32>) -> tensor<16777216x16777216xf32> {
+  %0 = nap.einsum "ij,jk->ik" %x, %y : (tensor<16777216x1048576xf32>, tensor<1048576x16777216xf32>) -> tensor<16777216x16777216xf32>
+  return %0 : tensor<16777216x16777216xf32>
 }

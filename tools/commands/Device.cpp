@@ -2,7 +2,7 @@
 #include "runtime/device/Peaks.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
-#include "tools/commands/Model.h"
+#include "tools/commands/Devices.h"
 #include "tools/measure/Measure.h"
 
 #include <fmt/format.h>
@@ -17,10 +17,15 @@ static std::string sizeText(int64_t bytes) {
 
 ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   ExitStatus status;
-  auto flags = parseCommand(arguments, {{"show", "", "print what is stored, measure nothing"}},
+  auto flags = parseCommand(arguments, {{"show", "", "print what is stored, measure nothing"},
+                                        {"list", "", "print the table of known devices, measure nothing"}},
                             "napkin device [flags]", 0, status);
   if (!flags)
     return status;
+  if (flags->has("list")) {
+    auto failure = rt::writeOutput(deviceTable());
+    return failure ? fail(*failure) : ExitStatus::done;
+  }
   rt::DevicePeaks peaks;
   std::string path = rt::deviceFilePath();
   if (path.empty())

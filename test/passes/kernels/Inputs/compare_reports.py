@@ -3,22 +3,22 @@ contractions, and in each report the classes of memory add up."""
 import re
 import sys
 
-SCALE = {"k": 1e3, "M": 1e6, "G": 1e9}
+SCALE = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
 def read(path):
     text = open(path).read()
     row = next(line for line in text.splitlines() if line.startswith("now"))
     ops = int(row.split()[1])
-    table = {name.strip(): float(mib) for name, mib in re.findall(r"^  ([a-z= ,]+?) {2,}([\d.-]+)$", text, re.M)}
+    table = {name.strip(): float(mib) for name, mib in re.findall(r"^  ([a-z= ,]+?) {2,}([\d.-]+) +[\d.-]+ +[\d.]+$", text, re.M)}
     parts = ["= state", "saved activations at the peak", "temporaries at the peak", "padding and fragmentation"]
     total = table.get("= arena", table.get("= peak"))
     assert abs(sum(table.get(part, 0) for part in parts) - total) < 0.003, table
     state = ["parameters", "buffers", "optimizer state", "gradients, accumulated", "inputs and scalars"]
     assert abs(sum(table.get(part, 0) for part in state) - table["= state"]) < 0.003, table
-    fields = re.split(r"\s{2,}", row)
-    scaled = [re.fullmatch(r"([\d.]+) ([kMG])", f) for f in fields]
-    scaled = [float(m[1]) * SCALE[m[2]] for m in scaled if m]
+    # pass, ops, model, products, vec and cmp, trn, least bytes, planned bytes
+    fields = [re.fullmatch(r"([\d.]+)([kMG]?)", field) for field in row.split()[3:8]]
+    scaled = [float(field[1]) * SCALE[field[2]] for field in fields]
     return ops, scaled[0], scaled[-1]
 
 

@@ -1,0 +1,208 @@
+// What a model's forward graph tells of its size, and what rules of thumb make of that.
+#include "passes/report/Facts.h"
+
+#include "ir/Einsum.h"
+#include "ir/Views.h"
+#include "ir/attention/Attention.h"
+#include "passes/MemoryModel.h"
+#include "passes/Report.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace nap;
+
+/// What a value is a view or a conversion of.
+static Value sourceOf(Value value) {
+  while (Operation *maker = value.getDefiningOp()) {
+    if (!isView(maker) && !isa<CastOp, StopGradientOp>(maker))
+      break;
+    value = maker->getOperand(0);
+  }
+  return value;
+}
+
+/// "h.3.mlp.c_fc.weight" -> "h.N.mlp.c_fc".
+static std::string partName(StringRef parameter) {
+  parameter.consume_back(".weight");
+  std::string name;
+  for (StringRef piece : llvm::split(parameter, '.')) {
+    unsigned number;
+    name += (name.empty() ? "" : ".") + (piece.getAsInteger(10, number) ? piece.str() : "N");
+  }
+  return name;
+}
+
+namespace {
+
+/// Goes through @forward once.
+struct Reader {
+  ModuleOp module;
+  func::FuncOp forward;
+  int64_t times;
+  ModelFacts facts;
+  llvm::MapVector<StringAttr, ModelFlops> parts;
+  /// Parameters that are multiplied or looked up.
+  DenseSet<Value> multiplied, lookedUp;
+  DeclaredTensors declared;
+
+  Reader(ModuleOp module, func::FuncOp forward, int64_t times)
+      : module(module), forward(forward), times(times), declared(module) {}
+
+  /// The parameter behind a value; null for any other value.
+  DeclareOp parameterOf(Value value) {
+    auto argument = dyn_cast<BlockArgument>(sourceOf(value));
+    if (!argument)
+      return {};
+    DeclareOp declare = declared.find(forward.getArgAttrDict(argument.getArgNumber()));
+    return declare && declare.getRole() == Role::parameter ? declare : DeclareOp();
+  }
+  void addPart(StringRef name, const ModelFlops &flops) {
+    parts[StringAttr::get(module.getContext(), name)].add(flops, times);
+  }
+  void readEinsum(EinsumOp einsum);
+  void readAttention(AttentionOp attention);
+  void read();
+};
+
+} // namespace
+
+/// The product of the sizes of the result's letters that an operand lacks.
+static Count rowsBeside(EinsumOp einsum, unsigned operand) {
+  EinsumPattern pattern = *parseEinsum(einsum.getPattern());
+  SmallVector<int64_t> sizes = letterSizes(einsum);
+  Count rows = 1;
+  for (char letter : pattern.result)
+    if (!StringRef(pattern.operands[operand]).contains(letter))
+      rows *= sizes[letter];
+  return rows;
+}
+
+void Reader::readEinsum(EinsumOp einsum) {
+  ModelFlops flops = modelFlopsOf(einsum, SymbolTable(module));
+  if (flops.exact == 0)
+    return;
+  StringRef name = "products of activations";
+  std::string own;
+  for (OpOperand &operand : einsum->getOpOperands())
+    if (DeclareOp parameter = parameterOf(operand.get())) {
+      name = own = partName(parameter.getSymName());
+      multiplied.insert(sourceOf(operand.get()));
+      facts.tokens = std::max(facts.tokens, rowsBeside(einsum, operand.getOperandNumber()) * times);
+      facts.head = flops.exact * times;
+      std::string text;
+      llvm::raw_string_ostream out(text);
+      for (int64_t size : einsum.getType().getShape())
+        out << size << 'x';
+      out << einsum.getType().getElementType();
+      facts.headType = text;
+    }
+  addPart(name, flops);
+}
+
+void Reader::readAttention(AttentionOp attention) {
+  ModelFlops flops = modelFlopsOf(attention, SymbolTable(module));
+  AttentionShape shape = attentionShape(attention);
+  auto share = [&](int64_t size) {
+    ModelFlops part;
+    for (Count ModelFlops::*count :
+         {&ModelFlops::exact, &ModelFlops::half, &ModelFlops::dense, &ModelFlops::masked})
+      part.*count = flops.*count / (shape.keySize + shape.valueSize) * size;
+    return part;
+  };
+  addPart("attention scores", share(shape.keySize));
+  addPart("attention values", share(shape.valueSize));
+  facts.attention.add(flops, times);
+  facts.scores += Count(shape.lead) * shape.heads * shape.queries * shape.keys * times;
+}
+
+void Reader::read() {
+  for (Operation &op : forward.getOps()) {
+    if (auto einsum = dyn_cast<EinsumOp>(op))
+      readEinsum(einsum);
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      readAttention(attention);
+    if (auto embed = dyn_cast<EmbedOp>(op)) {
+      lookedUp.insert(sourceOf(embed.getTable()));
+      if (facts.tokens == 0)
+        facts.tokens = Count(embed.getIds().getType().getNumElements()) * times;
+    }
+  }
+  for (BlockArgument argument : forward.getArguments()) {
+    DeclareOp parameter = parameterOf(argument);
+    if (!parameter)
+      continue;
+    int64_t elements = parameter.getTensorType().getNumElements();
+    bool isMatrix = parameter.getTensorType().getRank() > 1;
+    if (!multiplied.contains(argument) && lookedUp.contains(argument))
+      facts.lookedUp += elements;
+    if (!multiplied.contains(argument) && !lookedUp.contains(argument) && isMatrix)
+      facts.positions += elements;
+  }
+  for (auto declare : module.getOps<DeclareOp>())
+    if (declare.getRole() == Role::parameter)
+      facts.parameters += declare.getTensorType().getNumElements();
+  for (auto &[name, flops] : parts) {
+    facts.forward.add(flops);
+    facts.parts.push_back({name.str(), flops});
+  }
+}
+
+ModelFacts nap::factsOf(ModuleOp module) {
+  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  if (!forward || forward.isExternal())
+    return {};
+  auto accumulate = module->getAttrOfType<IntegerAttr>("nap.accumulate");
+  Reader reader(module, forward, accumulate ? accumulate.getInt() : 1);
+  reader.read();
+  return std::move(reader.facts);
+}
+
+//===------------------------------------------------------------------------------------------===//
+// Presets
+//===------------------------------------------------------------------------------------------===//
+
+/// Products of blocks of a transformer: all but attention and the head.
+static Count linears(const ModelFacts &f) { return f.forward.dense - f.attention.dense - f.head; }
+
+llvm::ArrayRef<Preset> nap::presets() {
+  using Facts = const ModelFacts &;
+  static const std::vector<Preset> all = {
+      // Kaplan et al. 2020; Brown et al. 2020, table D.1.
+      {"gpt3_d1", "6 N D", [](Facts f) { return 6 * Count(f.parameters) * f.tokens; }},
+      // Chowdhery et al. 2022, appendix B.
+      {"palm", "(6 N + 12 L H Q T) D",
+       [](Facts f) { return 6 * Count(f.parameters) * f.tokens + 3 * f.attention.dense; }},
+      {"nanogpt", "(6 (N - positions) + 12 L H Q T) D",
+       [](Facts f) {
+         return 6 * Count(f.parameters - f.positions) * f.tokens + 3 * f.attention.dense;
+       }},
+      {"llm.c", "(6 N + 6 L C T) D",
+       [](Facts f) { return 6 * Count(f.parameters) * f.tokens + 3 * f.attention.half; }},
+      {"torchtitan", "(6 (N - looked up) + 12 L H Q T) D",
+       [](Facts f) {
+         return 6 * Count(f.parameters - f.lookedUp) * f.tokens + 3 * f.attention.dense;
+       }},
+      // Narayanan et al. 2021, equation 2: every block computed again.
+      {"megatron21", "4 (linears + attention, dense) + 3 head",
+       [](Facts f) { return 4 * (linears(f) + f.attention.dense) + 3 * f.head; }},
+      {"megatron_now", "3 (linears + attention, half + head)",
+       [](Facts f) { return 3 * (linears(f) + f.attention.half + f.head); }},
+      // Korthikanti et al. 2022, appendix A: the model's, and with attention computed again.
+      {"korthikanti", "3 forward, dense", [](Facts f) { return 3 * f.forward.dense; }},
+      {"korthikanti_selective", "3 forward, dense + attention",
+       [](Facts f) { return 3 * f.forward.dense + f.attention.dense; }},
+      // Hoffmann et al. 2022, appendix F, as it makes table A4.
+      {"chinchilla_a4", "3 (linears + attention, dense + 3 a score)",
+       [](Facts f) { return 3 * (linears(f) + f.attention.dense + 3 * f.scores); }},
+      {"cs336", "3 forward, dense + 15 N",
+       [](Facts f) { return 3 * f.forward.dense + 15 * Count(f.parameters); }},
+      // torch.utils.flop_counter: a flash kernel's backward is 2.5 times its forward.
+      {"torch", "3 (forward - attention) + 3.5 attention, dense",
+       [](Facts f) {
+         return 3 * (f.forward.dense - f.attention.dense) + f.attention.dense * 7 / 2;
+       }},
+      {"mac", "forward, dense, in multiply-accumulates", [](Facts f) { return f.forward.dense / 2; }},
+  };
+  return all;
+}

@@ -1,0 +1,50 @@
+// What a model's forward graph tells of its size, and what rules of thumb make of that.
+#pragma once
+
+#include "passes/report/ModelFlops.h"
+
+#include <string>
+#include <vector>
+
+namespace nap {
+
+/// Forward FLOPs by what they are for.
+struct ModelPart {
+  /// "h.N.mlp.c_fc", "attention scores", "other products".
+  std::string name;
+  ModelFlops flops;
+};
+
+/// Sizes of a model and its forward FLOPs in one step, all micro-batches together.
+struct ModelFacts {
+  /// Trainable elements; those of tables that are neither looked up nor multiplied (learned positions);
+  /// those of tables that are looked up and never multiplied.
+  int64_t parameters = 0, positions = 0, lookedUp = 0;
+  /// Rows that the model's weights are multiplied with: tokens or samples.
+  Count tokens = 0;
+  ModelFlops forward;
+  /// Of it, attention; and the last product with a weight: a language model's head.
+  ModelFlops attention;
+  Count head = 0;
+  /// The head's result: "4x1024x50257xf32".
+  std::string headType;
+  /// Probabilities of all attention heads, hidden ones too.
+  Count scores = 0;
+  std::vector<ModelPart> parts;
+};
+
+/// Reads the facts off a module that has a @forward.
+ModelFacts factsOf(mlir::ModuleOp module);
+
+/// A published way of counting a training step's FLOPs (docs/accounting.md, Presets).
+struct Preset {
+  std::string name;
+  /// The formula, in letters.
+  std::string formula;
+  Count (*count)(const ModelFacts &facts);
+};
+
+/// All presets.
+llvm::ArrayRef<Preset> presets();
+
+} // namespace nap

@@ -1,0 +1,37 @@
+// What the model asks for, whatever the program does.
+#pragma once
+
+#include "passes/report/Costs.h"
+
+namespace nap {
+
+/// Additions and multiplications inside contractions that a graph asks for, by how causal attention is
+/// counted: `exact`, the pairs that are seen; `dense`, all pairs; `half`, half of all where a mask hides
+/// some. Without such attention the three are equal.
+struct ModelFlops {
+  Count exact = 0, half = 0, dense = 0;
+  /// Of `dense`, what is attention with a mask.
+  Count masked = 0;
+
+  void add(const ModelFlops &more, Count times = 1);
+};
+
+/// The model FLOPs of an op, a kernel or a launch. Attention is two products forward and four backward
+/// whatever computes it: what a kernel computes again, and pairs of a block that are hidden, are not the
+/// model's.
+ModelFlops modelFlopsOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
+
+/// The sum over one training step of the module as it stands, each function as often as a step runs it.
+ModelFlops countModelFlops(mlir::ModuleOp module);
+
+/// Writes `nap.model_flops` (f64, exact) and `nap.model_counts` = {exact, half, dense, masked}, all i128.
+void writeModelFlops(mlir::ModuleOp module, const ModelFlops &flops);
+
+/// What `writeModelFlops` wrote, or nothing.
+std::optional<ModelFlops> readModelFlops(mlir::ModuleOp module);
+
+/// A count as an attribute: i64 where it fits, i128 else; and back.
+mlir::IntegerAttr countAttr(mlir::MLIRContext *context, Count count);
+Count countOf(mlir::IntegerAttr attr);
+
+} // namespace nap

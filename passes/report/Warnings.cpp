@@ -1,0 +1,72 @@
+// Sentences that teach: what dominates memory and time, what a size costs.
+#include "passes/Report.h"
+#include "passes/report/KernelTime.h"
+#include "passes/report/print/Numbers.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+using namespace nap;
+
+/// The largest tensor at the peak, where it is a tenth of all that lives there.
+static void addLargestTensor(const Ledger &ledger, std::vector<std::string> &warnings) {
+  const LedgerRow &row = ledger.rows.back();
+  if (row.live.empty() || row.live.front().bytes * 10 < row.memory.total())
+    return;
+  const LiveTensor &largest = row.live.front();
+  bool isLogits = !ledger.facts.headType.empty() &&
+                  llvm::StringRef(largest.name).ends_with(" " + ledger.facts.headType);
+  warnings.push_back(fmt::format("{} are the largest single tensor at the peak: {} MiB, {:.0f} % of it",
+                                 isLogits ? "logits (" + ledger.facts.headType + ")" : largest.name,
+                                 mebibytes(double(largest.bytes)),
+                                 100 * double(largest.bytes) / double(row.memory.total())));
+}
+
+/// What memory-bound kernels take of the time at the roof.
+static void addMemoryBound(const LedgerRow &row, const Device &device, std::vector<std::string> &warnings) {
+  double bound = 0, all = 0, most = 0;
+  std::string largest;
+  for (const OpGroup &group : row.groups) {
+    RoofTime time = roofTime(group.work, group.plannedBytes, device);
+    all += time.total();
+    if (time.isCompute())
+      continue;
+    bound += time.total();
+    if (time.total() > most) {
+      most = time.total();
+      largest = group.name;
+    }
+  }
+  if (bound > 0)
+    warnings.push_back(fmt::format("kernels bound by memory take {:.0f} % of the time at the roof, most of all {}",
+                                   100 * bound / all, largest));
+}
+
+std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *device) {
+  std::vector<std::string> warnings;
+  const LedgerRow &row = ledger.rows.back();
+  for (const LedgerRow &each : ledger.rows)
+    if (each.isBroken)
+      warnings.push_back(fmt::format("{}: {}", each.pass, each.check));
+  addLargestTensor(ledger, warnings);
+  if (device)
+    addMemoryBound(row, *device, warnings);
+  double sixNd = 6.0 * double(ledger.facts.parameters) * double(ledger.facts.tokens);
+  if (row.model && row.model->exact > 0 && sixNd > 0) {
+    double ratio = double(row.model->exact) / sixNd;
+    if (std::abs(ratio - 1) > 0.03)
+      warnings.push_back(fmt::format("6 N D is {:.1f} % {} the exact count: it leaves out attention and counts "
+                                     "looked-up tables and biases as products",
+                                     100 * std::abs(1 / ratio - 1), ratio > 1 ? "below" : "above"));
+  }
+  Count hardware = row.totals.work.total().mm;
+  if (row.model && row.model->exact > 0 && hardware > row.model->exact + row.model->exact / 200)
+    warnings.push_back(fmt::format("the program multiplies {:.1f} % more than the model asks for: attention's hidden "
+                                   "pairs and what is computed again",
+                                   100 * (double(hardware) / double(row.model->exact) - 1)));
+  if (row.memory.states > 0 && row.memory.persistent() > 0)
+    warnings.push_back(fmt::format("the optimizer's state is {:.1f} times the parameters",
+                                   double(row.memory.states) / double(row.memory.parameters)));
+  return warnings;
+}

@@ -1,0 +1,75 @@
+// What is known of devices: data sheets, a user's own file, or measurements.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir {
+class Type;
+}
+
+namespace nap {
+
+/// A dense peak: what a device does with operands of one type whose products are summed in another. There
+/// is no room for a sparse one.
+struct Peak {
+  /// "f64", "f32", "tf32", "f16", "bf16", "f8", "f4" or "i8"; sums: "f64", "f32", "f16" or "i32".
+  std::string input, accumulate;
+  /// FLOP/s.
+  double flops = 0;
+};
+
+/// A device as the roofline knows it.
+struct Device {
+  /// "h100_sxm"; "h100" or empty; "H100 SXM".
+  std::string name, alias, title;
+  /// Where the figures come from.
+  std::string source;
+  std::vector<Peak> peaks;
+  /// Bytes a second, and bytes.
+  double bandwidth = 0, memory = 0;
+  /// Seconds from one kernel to the next, beside their work.
+  double launchSeconds = 3e-6;
+  /// The bf16 peak from its factors, clock x fused multiply-adds of a unit and cycle x units x 2; 0: they
+  /// are not known.
+  double clock = 0, multiplyAddsPerUnit = 0, units = 0;
+  /// The best product that was measured on it, in FLOP/s; never mixed with the peaks. 0: not known.
+  double bestMeasured = 0;
+  /// Whether the figures were measured on this machine.
+  bool isMeasured = false;
+
+  double derivedPeak() const { return clock * multiplyAddsPerUnit * units * 2; }
+  /// The peak for exactly this pair, 0 where it is not known.
+  double peak(llvm::StringRef input, llvm::StringRef accumulate) const;
+  /// The peak for products of these element types: of the pair; else of the type with any sums; else, for
+  /// there is no such unit, f32's.
+  double matrixPeak(mlir::Type compute, mlir::Type accumulate) const;
+  /// The f32 peak outside of matrix units: additions, comparisons. FLOP/s.
+  double vectorPeak() const;
+  /// exp, log and kin: a sixteenth of `vectorPeak`, as on NVIDIA's parts. Functions/s.
+  double functionPeak() const { return vectorPeak() / 16; }
+  /// FLOPs a byte at which arithmetic and traffic take equal time for products of this type.
+  double ridge(mlir::Type compute, mlir::Type accumulate) const {
+    return matrixPeak(compute, accumulate) / bandwidth;
+  }
+};
+
+/// The devices of the table.
+llvm::ArrayRef<Device> knownDevices();
+
+/// The device called `name` ("h100_sxm", "h100", "H100-SXM"), or null.
+const Device *findDevice(llvm::StringRef name);
+
+/// A processor of the size of a desktop's: 1 TFLOP/s of f32, 2 of bf16, 50 GB/s. What a decision takes that
+/// should not depend on the machine that it is made on.
+const Device &referenceDevice();
+
+/// Reads a device from JSON text (docs/accounting.md, Devices); fails with a sentence on what is wrong.
+/// `place` is what the text is called in it.
+llvm::Expected<Device> parseDevice(llvm::StringRef text, llvm::StringRef place);
+
+} // namespace nap

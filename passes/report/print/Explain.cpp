@@ -1,0 +1,146 @@
+// What an op counts, as a formula with its numbers put in.
+#include "ir/Einsum.h"
+#include "ir/attention/Attention.h"
+#include "passes/Report.h"
+#include "passes/report/print/Numbers.h"
+
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace nap;
+
+/// "4x1024x768xf32".
+static std::string typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  auto tensor = cast<RankedTensorType>(type);
+  for (int64_t size : tensor.getShape())
+    out << size << 'x';
+  out << tensor.getElementType();
+  return text;
+}
+
+/// "2 x b s d o = 2 * 4 * 1024 * 768 * 3072 = 19,327,352,832 mm", a line a step of the pairwise order.
+static std::string explainEinsum(EinsumOp einsum) {
+  std::string text;
+  SmallVector<int64_t> sizes = letterSizes(einsum);
+  for (const EinsumStep &step : planEinsum(*parseEinsum(einsum.getPattern()), sizes)) {
+    std::string letters;
+    for (const std::string &group : step.pattern.operands)
+      for (char letter : group)
+        if (!StringRef(letters).contains(letter))
+          letters += letter;
+    std::string product = step.contracts ? "2" : "";
+    for (char letter : letters)
+      product += fmt::format("{}{}", product.empty() ? "" : "*", sizes[letter]);
+    if (step.lhs == step.rhs && !step.contracts)
+      text += fmt::format("    {}: sums, terms - results = {} vec\n", step.pattern.text(), grouped(step.work));
+    else
+      text += fmt::format("    {}: {} = {} {}\n", step.pattern.text(), product, grouped(step.work),
+                          step.contracts ? "mm" : "vec");
+  }
+  return text;
+}
+
+/// Pairs that a mask leaves, those of whole blocks, and all.
+template <typename OpTy> static std::string explainAttention(OpTy op, int64_t products) {
+  AttentionShape shape = attentionShape(op);
+  Count seen = 0;
+  for (int64_t i = 0; i < shape.queries; ++i)
+    seen += std::max<int64_t>(0, shape.lastKey(i) - shape.firstKey(i));
+  Count heads = Count(shape.lead) * shape.heads;
+  std::string text;
+  auto line = [&](const char *name, Count pairs) {
+    text += fmt::format("    {}: 2*{}*{}*{}*({}+{}) = {} mm\n", name, products, grouped(heads), grouped(pairs),
+                        shape.keySize, shape.valueSize,
+                        grouped(heads * pairs * 2 * products * (shape.keySize + shape.valueSize)));
+  };
+  line("model, causal exact (pairs seen)", seen);
+  line("model, causal dense (all pairs)", Count(shape.queries) * shape.keys);
+  text += fmt::format("    program: {} pairs in blocks with a pair that is seen, {} mm\n",
+                      grouped(countAttentionPairs(shape).pairs), grouped(op.getCost().mm));
+  return text;
+}
+
+/// The counters that are not 0: "vec 3, trn 1".
+static std::string counters(const Cost &cost) {
+  std::string text;
+  auto add = [&](const char *name, Count count) {
+    if (count != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, grouped(count));
+  };
+  add("mm", cost.mm);
+  add("vec", cost.vec);
+  add("trn", cost.trn);
+  add("cmp", cost.cmp);
+  add("cvt", cost.cvt);
+  add("integer", cost.integer);
+  return text.empty() ? "nothing" : text;
+}
+
+static std::string explain(Operation *op) {
+  Type type = op->getNumResults() ? op->getResult(0).getType() : op->getOperand(0).getType();
+  std::string head = fmt::format("  {} -> {}\n", op->getName().stripDialect().str(), typeText(type));
+  if (auto einsum = dyn_cast<EinsumOp>(op))
+    return head + explainEinsum(einsum);
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return head + explainAttention(attention, 1);
+  if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+    return head + explainAttention(backward, 2);
+  auto costed = dyn_cast<Costed>(op);
+  if (!costed)
+    return "";
+  Cost cost = costed.getCost();
+  if (isa<Fusable>(op)) {
+    int64_t elements = cast<RankedTensorType>(type).getNumElements();
+    Cost each = cost;
+    for (Count Cost::*counter :
+         {&Cost::mm, &Cost::vec, &Cost::trn, &Cost::cmp, &Cost::cvt, &Cost::integer})
+      each.*counter = elements ? each.*counter / elements : Count(0);
+    return head + fmt::format("    {} an element, of {}: {}\n", counters(each), grouped(elements), counters(cost));
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return head + fmt::format("    terms - results = {} - {}: {}\n",
+                              grouped(reduce.getX().getType().getNumElements()),
+                              grouped(reduce.getType().getNumElements()), counters(cost));
+  return head + fmt::format("    {}\n", counters(cost));
+}
+
+/// What a kernel or op is called.
+static StringRef nameOf(Operation *op) {
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return kernel.getName();
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return launch.getKernel();
+  return op->getName().stripDialect();
+}
+
+bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
+  SymbolTable symbols(module);
+  std::vector<std::string> order;
+  llvm::StringMap<int64_t> times;
+  for (auto [func, count] : stepFunctions(module))
+    for (Operation &op : cast<func::FuncOp>(func).getOps()) {
+      if (nameOf(&op) != name)
+        continue;
+      std::string text;
+      if (Block *body = bodyOf(&op, symbols)) {
+        for (Operation &inner : *body)
+          if (auto costed = dyn_cast<Costed>(inner); costed && !isa<YieldOp>(inner))
+            if (counters(costed.getCost()) != "nothing")
+              text += explain(&inner);
+      } else {
+        text = explain(&op);
+      }
+      text += fmt::format("  = {}\n", counters(workOf(&op, symbols).total()));
+      text += fmt::format("    bytes: {} at least, {} by the plan\n", grouped(leastBytes(&op, symbols)),
+                          grouped(plannedBytes(&op, symbols)));
+      if (times[text] == 0)
+        order.push_back(text);
+      times[text] += count;
+    }
+  for (const std::string &text : order)
+    out << fmt::format("{}, {} a step, each:\n", name.str(), times[text]) << text;
+  return !order.empty();
+}

@@ -1,0 +1,23 @@
+// Numbers as the report prints them. Printing rounds; storage never does.
+#pragma once
+
+#include "ir/Cost.h"
+
+#include <string>
+
+namespace nap {
+
+/// A count with a decimal prefix: "2.334 T".
+std::string scaled(double value);
+/// The same in six columns at most: "2.334T", "19.8G", "412".
+std::string shortScaled(double value);
+/// Bytes in MiB, with four figures or all before the point: "0.250", "786.3", "5800".
+std::string mebibytes(double bytes);
+/// "-70.1%" from one number to the next; empty where nothing changed.
+std::string change(double before, double now);
+/// All digits.
+std::string digits(Count count);
+/// All digits in groups of three: "632,970,805,248".
+std::string grouped(Count count);
+
+} // namespace nap

@@ -1,0 +1,263 @@
+// The ledger as text of at most 120 columns.
+#include "passes/Report.h"
+#include "passes/report/KernelTime.h"
+#include "passes/report/print/Numbers.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace nap;
+
+static void printHead(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+  out << fmt::format("{}  {}{}", ledger.model.empty() ? "model" : ledger.model, ledger.policy,
+                     ledger.policy.empty() ? "" : "  ");
+  if (ledger.facts.parameters)
+    out << fmt::format("{} parameters  ", grouped(ledger.facts.parameters));
+  if (ledger.facts.tokens > 0)
+    out << fmt::format("{} rows a step", grouped(ledger.facts.tokens));
+  if (ledger.accumulate > 1)
+    out << fmt::format(" in {} micro-batches", ledger.accumulate);
+  out << fmt::format("\npreset {} | causal attention exact | GB = 1e9, MiB = 2^20\n",
+                     options.preset ? options.preset->name : "exact");
+}
+
+static void printRows(const Ledger &ledger, llvm::raw_ostream &out) {
+  out << fmt::format("\n{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n", "PASS",
+                     "OPS", "MODEL", "HW", "VEC+CMP", "TRN", "B MIN", "B PLAN", "", "F/B", "SAVED",
+                     "PEAK", "", "CHECK");
+  out << fmt::format("{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7}\n", "", "", "FLOP",
+                     "FLOP", "FLOP", "", "byte", "byte", "", "", "MiB", "MiB");
+  const LedgerRow *before = nullptr;
+  for (const LedgerRow &row : ledger.rows) {
+    Cost cost = row.totals.work.total();
+    double planned = double(row.totals.plannedBytes), peak = double(row.memory.total());
+    out << fmt::format("{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n",
+                       row.pass, row.totals.ops,
+                       row.model ? shortScaled(double(row.model->exact)) : "-",
+                       shortScaled(double(cost.mm)), shortScaled(double(cost.vec + cost.cmp)),
+                       shortScaled(double(cost.trn)), shortScaled(double(row.totals.leastBytes)),
+                       shortScaled(planned),
+                       before ? change(double(before->totals.plannedBytes), planned) : "",
+                       planned > 0 ? fmt::format("{:.4g}", double(cost.total()) / planned) : "-",
+                       row.model ? mebibytes(double(row.savedAtLoss)) : "-", mebibytes(peak),
+                       before ? change(double(before->memory.total()), peak) : "",
+                       row.isBroken ? "BROKEN" : row.check);
+    before = &row;
+  }
+}
+
+static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
+  const MemoryByClass &memory = row.memory;
+  out << fmt::format("\nMEMORY after {}{:>{}}{:>14}{:>10}\n", row.pass, "MiB",
+                     std::max<int>(3, 37 - int(row.pass.size())), "GB", "%");
+  auto line = [&](const char *name, int64_t bytes) {
+    out << fmt::format("  {:<34}{:>14.3f}{:>14.4f}", name, double(bytes) / (1 << 20), double(bytes) / 1e9);
+    out << (memory.total() > 0 ? fmt::format("{:>10.1f}\n", 100 * double(bytes) / double(memory.total())) : "\n");
+  };
+  line("parameters", memory.parameters);
+  if (memory.working)
+    line("working copies of parameters", memory.working);
+  if (memory.buffers)
+    line("buffers", memory.buffers);
+  if (memory.states)
+    line("optimizer state", memory.states);
+  if (memory.gradients)
+    line("gradients, accumulated", memory.gradients);
+  line("inputs and scalars", memory.inputs);
+  line("= state", memory.persistent());
+  line("saved activations at the peak", memory.saved);
+  line("temporaries at the peak", memory.temporary);
+  if (row.isPlanned)
+    line("padding and fragmentation", memory.padding);
+  line(row.isPlanned ? "= arena" : "= peak", memory.total());
+  if (row.scratch)
+    line("scratch, each worker", row.scratch);
+  line("gradients of one micro-batch", row.gradients);
+  line("saved when the loss is known", row.savedAtLoss);
+  if (row.live.empty())
+    return;
+  out << fmt::format("  peak at {}; live there:\n", row.peakAt);
+  constexpr size_t most = 5;
+  for (size_t k = 0; k < std::min(most, row.live.size()); ++k)
+    out << fmt::format("    {:<70.70}{:>14.3f}\n", row.live[k].name,
+                       double(row.live[k].bytes) / (1 << 20));
+  if (row.live.size() > most)
+    out << fmt::format("    ... and {} more\n", row.live.size() - most);
+}
+
+/// Forward FLOPs by part, then the rules of thumb with their deviation from the exact count.
+static void printModel(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+  const ModelFacts &facts = ledger.facts;
+  std::optional<ModelFlops> model = ledger.rows.back().model;
+  if (facts.forward.exact > 0) {
+    out << fmt::format("\n{:<48}{:>28}{:>9}{:>12}\n", "MODEL FLOPs of a step, forward by part", "FLOP", "%", "");
+    auto line = [&](llvm::StringRef name, Count flops) {
+      out << fmt::format("  {:<46.46}{:>28}{:>9.1f}{:>12}\n", name.str(), grouped(flops),
+                         100 * double(flops) / double(facts.forward.exact), scaled(double(flops)));
+    };
+    for (const ModelPart &part : facts.parts)
+      line(part.name, part.flops.exact);
+    line("= forward", facts.forward.exact);
+  }
+  if (!model)
+    return;
+  auto line = [&](std::string name, Count flops) {
+    out << fmt::format("  {:<46.46}{:>28}{:>9}{:>12}\n", name, grouped(flops), "", scaled(double(flops)));
+  };
+  line("forward + backward, causal exact", model->exact);
+  if (model->masked > 0) {
+    line("  causal half", model->half);
+    line("  causal dense", model->dense);
+  }
+  if (facts.forward.exact > 0)
+    out << fmt::format("  backward / forward {:.4f}\n",
+                       double(model->exact - facts.forward.exact) / double(facts.forward.exact));
+  std::vector<const Preset *> shown;
+  for (const Preset &preset : presets())
+    if (options.preset ? &preset == options.preset : preset.name == "gpt3_d1" || preset.name == "palm")
+      shown.push_back(&preset);
+  for (const Preset *preset : shown) {
+    Count flops = preset->count(facts);
+    if (flops <= 0)
+      continue;
+    out << fmt::format("  {:<46.46}{:>28}{:>9}{:>12}   exact / this {:.4f}\n",
+                       fmt::format("{}: {}", preset->name, preset->formula), grouped(flops), "",
+                       scaled(double(flops)), double(model->exact) / double(flops));
+  }
+}
+
+static void printRoof(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+  const LedgerRow &row = ledger.rows.back();
+  const Device &device = *options.device;
+  RoofTime all = roofTime(row.totals.work, row.totals.plannedBytes, device);
+  double products = 0, sum = roofSeconds(row, device);
+  for (const Cost &part : row.totals.work.parts)
+    products += double(part.mm) / device.matrixPeak(part.compute, part.accumulate);
+  out << fmt::format("\nTIME AT THE ROOF on {}\n", device.title);
+  for (const Cost &part : row.totals.work.parts) {
+    if (part.mm == 0)
+      continue;
+    std::string type;
+    llvm::raw_string_ostream text(type);
+    text << part.compute << " summed in " << part.accumulate;
+    double peak = device.matrixPeak(part.compute, part.accumulate);
+    out << fmt::format("  {:<22} {:>10}FLOP at {}FLOP/s dense, ridge {:.1f} FLOP/B\n", type,
+                       scaled(double(part.mm)), scaled(peak), peak / device.bandwidth);
+  }
+  out << fmt::format("  {}B/s, {} GB; {}\n", scaled(device.bandwidth), device.memory / 1e9, device.source);
+  int64_t launches = 0;
+  for (const OpGroup &group : row.groups)
+    launches += group.count;
+  out << fmt::format("  contractions {:.3f} ms, all arithmetic {:.3f} ms, traffic {:.3f} ms, {} launches {:.3f} ms\n",
+                     products * 1e3, all.compute * 1e3, all.memory * 1e3, launches,
+                     double(launches) * device.launchSeconds * 1e3);
+  out << fmt::format("  whole step {:.3f} ms, at least {:.3f} ms", sum * 1e3,
+                     std::max(all.compute, all.memory) * 1e3);
+  if (row.model && sum > 0)
+    out << fmt::format(", MFU at most {:.1f} %", 100 * utilisationOf(ledger, device, sum).exact);
+  out << '\n';
+  if (device.memory > 0 && double(row.memory.total()) > device.memory)
+    out << fmt::format("  does not fit: {} MiB wanted, {} MiB there\n",
+                       mebibytes(double(row.memory.total())), mebibytes(device.memory));
+}
+
+/// What a measured step makes of it.
+static void printMeasured(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+  const LedgerRow &row = ledger.rows.back();
+  double seconds = options.stepSeconds;
+  out << fmt::format("\nMEASURED {:.3f} ms a step: ", seconds * 1e3);
+  if (row.model)
+    out << fmt::format("{}FLOP/s of the model, ", scaled(double(row.model->exact) / seconds));
+  out << fmt::format("{}FLOP/s of the program, {}B/s of the plan\n",
+                     scaled(double(row.totals.work.total().mm) / seconds),
+                     scaled(double(row.totals.plannedBytes) / seconds));
+  if (!options.device) {
+    out << "  no MFU: the device is not known (--device)\n";
+    return;
+  }
+  Utilisation use = utilisationOf(ledger, *options.device, seconds);
+  if (row.model)
+    out << fmt::format("  MFU {:.2f} % (causal exact), {:.2f} % (half), {:.2f} % (dense); ", 100 * use.exact,
+                       100 * use.half, 100 * use.dense);
+  out << fmt::format("HFU {:.2f} %; roofline efficiency {:.1f} %\n", 100 * use.hardware, 100 * use.roofline);
+}
+
+static void printTop(const LedgerRow &row, const Device *device, llvm::raw_ostream &out) {
+  struct Entry {
+    const OpGroup *group;
+    double weight;
+    bool isCompute;
+  };
+  std::vector<Entry> entries;
+  double sum = 0;
+  for (const OpGroup &group : row.groups) {
+    Entry entry{&group, double(group.plannedBytes), false};
+    if (device) {
+      RoofTime time = roofTime(group.work, group.plannedBytes, *device);
+      time.launch = device->launchSeconds * double(group.count);
+      entry.weight = time.total();
+      entry.isCompute = time.isCompute();
+    }
+    sum += entry.weight;
+    entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return std::pair{-a.weight, a.group} < std::pair{-b.weight, b.group};
+  });
+  out << fmt::format("\n{:<48}{:>6}{:>12}{:>12}{:>10}", device ? "TOP OPS by roof time" : "TOP OPS by bytes",
+                     "N", "FLOP", "BYTES", "FLOP/B");
+  out << (device ? fmt::format("{:>9}{:>12}{:>7}\n", "BOUND", "ms", "%") : fmt::format("{:>7}\n", "%"));
+  auto line = [&](llvm::StringRef name, int64_t count, double flops, double bytes, const char *bound,
+                  double weight) {
+    out << fmt::format("{:<48.48}{:>6}{:>12}{:>12}{:>10.2f}", name.str(), count, scaled(flops), scaled(bytes),
+                       bytes > 0 ? flops / bytes : 0.0);
+    double percent = sum > 0 ? 100 * weight / sum : 0;
+    out << (device ? fmt::format("{:>9}{:>12.3f}{:>7.1f}\n", bound, weight * 1e3, percent)
+                   : fmt::format("{:>7.1f}\n", percent));
+  };
+  constexpr size_t most = 10;
+  int64_t restCount = 0, allCount = 0;
+  double restFlops = 0, restBytes = 0, restWeight = 0, allFlops = 0, allBytes = 0;
+  for (auto [k, entry] : llvm::enumerate(entries)) {
+    const auto &[group, weight, isCompute] = entry;
+    double bytes = double(group->plannedBytes), flops = double(group->work.total().total());
+    allCount += group->count;
+    allFlops += flops;
+    allBytes += bytes;
+    if (k < most) {
+      line(group->name, group->count, flops, bytes, isCompute ? "compute" : "memory", weight);
+      continue;
+    }
+    restCount += group->count;
+    restFlops += flops;
+    restBytes += bytes;
+    restWeight += weight;
+  }
+  if (entries.size() > most)
+    line(fmt::format("... and {} more kinds", entries.size() - most), restCount, restFlops, restBytes, "",
+         restWeight);
+  line("= all", allCount, allFlops, allBytes, "", sum);
+}
+
+void nap::printLedger(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+  if (ledger.rows.empty())
+    return;
+  printHead(ledger, options, out);
+  printRows(ledger, out);
+  const LedgerRow &last = ledger.rows.back();
+  printMemory(last, out);
+  printModel(ledger, options, out);
+  if (options.device)
+    printRoof(ledger, options, out);
+  if (options.stepSeconds > 0)
+    printMeasured(ledger, options, out);
+  printTop(last, options.device, out);
+  std::vector<std::string> warnings = warningsOf(ledger, options.device);
+  if (!warnings.empty())
+    out << '\n';
+  for (const std::string &warning : warnings)
+    out << "NOTE " << warning << '\n';
+}

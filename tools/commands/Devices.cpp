@@ -1,0 +1,97 @@
+// The device that a command's flags name.
+#include "tools/commands/Devices.h"
+
+#include "runtime/device/Peaks.h"
+#include "runtime/execute/WorkerPool.h"
+#include "runtime/files/Console.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <fmt/format.h>
+
+using namespace nap;
+namespace rt = napkin::runtime;
+
+/// This machine as `napkin device` measured it.
+static ExitStatus readHost(std::optional<Device> &device) {
+  rt::DevicePeaks peaks = rt::knownPeaks();
+  if (peaks.matrices.empty())
+    return fail("--device=host: this machine has not been measured; run napkin device",
+                ExitStatus::wrongUsage);
+  int threads = rt::usableProcessors();
+  Device host;
+  host.name = "host";
+  host.title = fmt::format("{}, {} thread{}", peaks.processor, threads, threads == 1 ? "" : "s");
+  host.source = "measured by napkin device";
+  host.isMeasured = true;
+  host.launchSeconds = 1e-6;
+  for (const rt::MatrixPeak &peak : peaks.matrices) {
+    std::string type(rt::nameOf(peak.dtype));
+    if (peak.threads == threads)
+      host.peaks.push_back({type, type == "f64" ? "f64" : "f32", peak.flopsPerSecond});
+  }
+  // Tensors of a step lie in memory: the largest working set.
+  constexpr double memorySize = 1e12;
+  host.bandwidth = peaks.copyBytesPerSecond(threads, memorySize);
+  if (host.peaks.empty() || host.bandwidth <= 0)
+    return fail(fmt::format("--device=host: no measurement for {} threads; run napkin device", threads),
+                ExitStatus::wrongUsage);
+  device = std::move(host);
+  return ExitStatus::done;
+}
+
+ExitStatus nap::readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &device) {
+  const std::string *name = flags.find("device");
+  if (!name)
+    return ExitStatus::done;
+  if (*name == "host")
+    return readHost(device);
+  if (const Device *known = findDevice(*name)) {
+    device = *known;
+    return ExitStatus::done;
+  }
+  if (llvm::StringRef(*name).ends_with(".json")) {
+    auto text = llvm::MemoryBuffer::getFile(*name);
+    if (!text)
+      return fail(fmt::format("{}: cannot be read: {}", *name, text.getError().message()));
+    auto read = parseDevice((*text)->getBuffer(), *name);
+    if (!read)
+      return fail(llvm::toString(read.takeError()));
+    device = std::move(*read);
+    return ExitStatus::done;
+  }
+  std::vector<std::string_view> names = {"host"};
+  for (const Device &known : knownDevices()) {
+    names.push_back(known.name);
+    if (!known.alias.empty())
+      names.push_back(known.alias);
+  }
+  std::string_view near = rt::nearestName(*name, names);
+  if (!near.empty())
+    return fail(fmt::format("--device={}: not in the table; did you mean '{}'?", *name, near),
+                ExitStatus::wrongUsage);
+  rt::writeErrors(fmt::format("napkin: note: --device={}: not in the table, so no times and no MFU; `napkin device "
+                              "--list` prints it, a JSON file adds to it\n", *name));
+  return ExitStatus::done;
+}
+
+std::string nap::deviceTable() {
+  std::string text = "Dense peaks in TFLOP/s by type of operands (and of sums where it is not f32); memory.\n";
+  for (const Device &device : knownDevices()) {
+    text += fmt::format("{:<14}{:<18}{:>5.0f} GB {:>6.3f} TB/s ", device.name, device.title, device.memory / 1e9,
+                        device.bandwidth / 1e12);
+    for (const Peak &peak : device.peaks) {
+      bool isUsual = peak.accumulate == "f32" || peak.accumulate == "i32" || peak.accumulate == "f64";
+      text += fmt::format(" {}{} {:.6g}", peak.input, isUsual ? "" : "/" + peak.accumulate, peak.flops / 1e12);
+    }
+    text += '\n';
+    if (device.derivedPeak() > 0)
+      text += fmt::format("{:<14}{:.0f} MHz x {:.0f} FMA x {:.0f} units x 2 = {:.1f}\n", "", device.clock / 1e6,
+                          device.multiplyAddsPerUnit, device.units, device.derivedPeak() / 1e12);
+    if (device.bestMeasured > 0)
+      text += fmt::format("{:<14}best product measured {:.1f}, {:.1f} % of the peak\n", "", device.bestMeasured / 1e12,
+                          100 * device.bestMeasured / device.peak("bf16", "f32"));
+    text += fmt::format("{:<14}{}\n", "", device.source);
+  }
+  return text;
+}

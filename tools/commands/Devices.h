@@ -1,0 +1,18 @@
+// The device that a command's flags name.
+#pragma once
+
+#include "passes/report/device/Device.h"
+#include "tools/commands/Model.h"
+
+#include <optional>
+
+namespace nap {
+
+/// Reads `--device`: a device of the table, "host" as it was measured, or a JSON file. A name that is
+/// nobody's leaves `device` empty with a note on standard error: figures come without times then.
+ExitStatus readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &device);
+
+/// The table as text: a line a device with its peaks, bandwidth, memory and source.
+std::string deviceTable();
+
+} // namespace nap
