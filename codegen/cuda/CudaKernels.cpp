@@ -19,11 +19,16 @@ static bool sumsRows(KernelFunction kernel) {
 
 /// Writes the code, by the skeleton of the kernel's class and op.
 static LogicalResult fillFunction(KernelFunction kernel, CudaKernel &cuda) {
-  for (Operation &op : kernel.region())
-    if (isa<ScatterAddOp, CumsumOp, TopKOp, AttentionOp, AttentionBackwardOp>(op))
-      return kernel.def.emitError() << "kernel '" << kernel.def.getSymName() << "' of class "
-                                    << stringifyKernelClass(kernel.def.getKernelClass())
-                                    << " has no CUDA text yet; compile with --target=cpu";
+  for (Operation &op : kernel.region()) {
+    if (auto scatter = dyn_cast<ScatterAddOp>(op))
+      return fillScatterAdd(kernel, scatter, cuda);
+    if (auto cumsum = dyn_cast<CumsumOp>(op))
+      return lowerCumsum(kernel, cumsum, cudaLines(cuda));
+    if (auto topK = dyn_cast<TopKOp>(op))
+      return lowerTopK(kernel, topK, cudaLines(cuda));
+    if (isa<AttentionOp, AttentionBackwardOp>(op))
+      return fillAttention(kernel, &op, cuda);
+  }
   FailureOr<int64_t> rows = rowsOf(kernel);
   if (failed(rows))
     return failure();

@@ -84,3 +84,6 @@ template <typename T> __device__ __forceinline__ T block_max(T own, T *running) 
 template <typename T> __device__ __forceinline__ T block_min(T own, T *running) {
   return block_fold(own, running, [](T x, T y) { return minimum(x, y); });
 }
+
+/// A bit for each lane of the warp: whether it holds there.
+__device__ __forceinline__ u32 ballot(bool holds) { return __ballot_sync(0xffffffffu, holds); }

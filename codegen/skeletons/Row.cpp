@@ -5,7 +5,9 @@ using namespace mlir;
 using namespace nap;
 
 /// Opens a loop over the lines of this call's tasks; `chunk` lines a task.
-static Body::Loop openLines(KernelFunction &kernel, Body &body, int64_t lines) {
+static Body::Loop openLines(KernelFunction &kernel, Body &body, const LineLoop &other, int64_t lines) {
+  if (other)
+    return other(body, lines);
   int64_t chunk = kernel.schedule("chunk", lines);
   auto bound = [&](Value task) -> Value {
     Value line = arith::MulIOp::create(body.builder(), body.loc(), task, body.indexConstant(chunk));
@@ -15,7 +17,7 @@ static Body::Loop openLines(KernelFunction &kernel, Body &body, int64_t lines) {
   return body.open(first, last, IndexRange::below(lines));
 }
 
-LogicalResult nap::lowerCumsum(KernelFunction kernel, CumsumOp op) {
+LogicalResult nap::lowerCumsum(KernelFunction kernel, CumsumOp op, LineLoop lines) {
   if (kernel.results().size() != 1 || kernel.results()[0] != op.getResult())
     return kernel.def.emitError("a cumsum kernel stores the cumsum alone");
   if (op.getType().getElementType().isBF16())
@@ -27,7 +29,7 @@ LogicalResult nap::lowerCumsum(KernelFunction kernel, CumsumOp op) {
   others.erase(others.begin() + axis);
   Type element = op.getType().getElementType();
 
-  Body::Loop line = openLines(kernel, body, op.getType().getNumElements() / n);
+  Body::Loop line = openLines(kernel, body, lines, op.getType().getNumElements() / n);
   SmallVector<Linear> index = body.space().delinearize(line.index(), others);
   Body::Loop loop = body.open(0, n, body.zero(element, false));
   Linear step = op.getReverse() ? Linear(n - 1) - loop.index() : loop.index();
@@ -54,7 +56,7 @@ static Value isBefore(Body &body, Value x, Value y) {
 }
 
 // One pass a place: the first, in the order of the result, of the elements after the last found.
-LogicalResult nap::lowerTopK(KernelFunction kernel, TopKOp op) {
+LogicalResult nap::lowerTopK(KernelFunction kernel, TopKOp op, LineLoop ofTarget) {
   for (Value result : kernel.results())
     if (result.getDefiningOp() != op)
       return kernel.def.emitError("a top_k kernel stores the values and ids of the top_k alone");
@@ -75,7 +77,7 @@ LogicalResult nap::lowerTopK(KernelFunction kernel, TopKOp op) {
     return arith::SelectOp::create(body.builder(), body.loc(), condition, x, y);
   };
 
-  Body::Loop line = openLines(kernel, body, lines);
+  Body::Loop line = openLines(kernel, body, ofTarget, lines);
   SmallVector<Linear> lead = body.space().delinearize(line.index(), shape.drop_back());
   auto elementAt = [&](const Linear &j) {
     SmallVector<Linear> index = lead;

@@ -50,10 +50,13 @@ mlir::LogicalResult lowerPointwise(KernelFunction kernel);
 /// A kernel that stores one scatter_add. Schedule: `chunk`, the result's rows in one task.
 mlir::LogicalResult lowerScatterAdd(KernelFunction kernel, ScatterAddOp op);
 
-/// A kernel that stores one cumsum. Schedule: `chunk`, the lines along the axis in one task.
-mlir::LogicalResult lowerCumsum(KernelFunction kernel, CumsumOp op);
+/// Opens a loop over some of so many lines.
+using LineLoop = std::function<Body::Loop(Body &body, int64_t lines)>;
 
-/// A kernel that stores values, ids or both of one top_k. Schedule: `chunk`, the rows in one task.
-mlir::LogicalResult lowerTopK(KernelFunction kernel, TopKOp op);
+/// A kernel that stores one cumsum. Schedule: `chunk`, the lines along the axis in one task; or `lines`.
+mlir::LogicalResult lowerCumsum(KernelFunction kernel, CumsumOp op, LineLoop lines = {});
+
+/// A kernel that stores values, ids or both of one top_k. Schedule: `chunk`, the rows in one task; or `lines`.
+mlir::LogicalResult lowerTopK(KernelFunction kernel, TopKOp op, LineLoop lines = {});
 
 } // namespace nap

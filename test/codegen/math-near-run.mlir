@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel --ulp=2 --range=-20:20 %s | FileCheck %s
+// RUN: %unit/run-kernel --cuda-host --ulp=2 --range=-20:20 %s | FileCheck %s
 
 // Where most numbers of a model lie.
 

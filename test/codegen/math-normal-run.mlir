@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel --ulp=8 %s | FileCheck %s
+// RUN: %unit/run-kernel --cuda-host --ulp=8 %s | FileCheck %s
 
 // Normal draws, from a logarithm, a root and a cosine or sine, lane by lane and in fours.
 // CHECK: normal: {{.*}} {{[0-8]}} ulp

@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel --samples --ulp=2 %s | FileCheck %s
+// RUN: %unit/run-kernel --cuda-host --samples --ulp=2 %s | FileCheck %s
 
 // Evenly over all floats: denormals, infinities, NaNs and huge numbers too, at most 2 units in the last
 // place from the rounded result of the mathematical library in f64.

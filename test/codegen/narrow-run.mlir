@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel %s | FileCheck %s
+// RUN: %unit/run-kernel %s --cuda-host | FileCheck %s
 
 // bf16 in kernels has the interpreter's bits: each op's result is rounded once, inside a kernel too.
 

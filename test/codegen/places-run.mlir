@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel %s | FileCheck %s
+// RUN: %unit/run-kernel %s --cuda-host | FileCheck %s
 
 // Views, ids, joins, sums into places and rows in order, against the interpreter, bit for bit.
 

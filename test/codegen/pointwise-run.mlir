@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel %s | FileCheck %s
+// RUN: %unit/run-kernel %s --cuda-host | FileCheck %s
 
 // Every element has the interpreter's bits, in vectors, in masked rests and in single tasks.
 

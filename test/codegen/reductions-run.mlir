@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel %s | FileCheck %s
+// RUN: %unit/run-kernel %s --cuda-host | FileCheck %s
 
 // Sums are those of the documented order, bit for bit, however tasks are called.
 

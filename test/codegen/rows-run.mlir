@@ -1,4 +1,5 @@
 // RUN: %unit/run-kernel %s | FileCheck %s
+// RUN: %unit/run-kernel %s --cuda-host | FileCheck %s
 
 // Rows of one phase and more, with results of one element a row: bit for bit, however tasks are called.
 

@@ -23,7 +23,7 @@ struct HostKernel {
 };
 
 /// What all lanes of a warp do together.
-enum class Collective : unsigned { syncWarp, shuffleXor, loadMatrix, loadMatrixTransposed, multiply };
+enum class Collective : unsigned { syncWarp, shuffleXor, ballot, loadMatrix, loadMatrixTransposed, multiply };
 
 /// Fragments of products that `Collective::multiply` knows, by the types of the factors.
 enum class Fragment : unsigned { bf16, f16, tf32 };

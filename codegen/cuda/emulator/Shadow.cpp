@@ -45,7 +45,7 @@ bool Shadow::isSeparated(uint32_t thread, uint32_t epoch, uint32_t warp, uint16_
 /// Of earlier readers the last is kept, and whether others stand beside it.
 static void noteRead(Cell &cell, const Moment &now) {
   cell.isReadEarlier |= cell.reader != 0 && cell.readEpoch < now.blockEpoch;
-  if (cell.readEpoch != now.epoch)
+  if (cell.reader == 0 || cell.readEpoch != now.epoch)
     cell.isReadByLanes = cell.isReadByWarps = false;
   else if (cell.readWarp != now.warp)
     cell.isReadByWarps = true;

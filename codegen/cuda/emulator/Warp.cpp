@@ -101,6 +101,18 @@ void Emulator::completeCollective(unsigned index) {
       if (out[lane] && in[lane ^ warp.detail])
         std::memcpy(out[lane], in[lane ^ warp.detail], 4);
     break;
+  case Collective::ballot: {
+    uint32_t votes = 0;
+    for (unsigned lane = 0; lane < kLanesOfWarp; ++lane)
+      if (uint32_t vote = 0; in[lane]) {
+        std::memcpy(&vote, in[lane], 4);
+        votes |= uint32_t(vote != 0) << lane;
+      }
+    for (void *own : out)
+      if (own)
+        std::memcpy(own, &votes, 4);
+    break;
+  }
   case Collective::loadMatrix:
   case Collective::loadMatrixTransposed: {
     if (!isWhole)

@@ -39,6 +39,12 @@ NAP_TOGETHER inline void __syncwarp() {
                               __builtin_return_address(0));
 }
 
+NAP_TOGETHER inline unsigned __ballot_sync(unsigned, int vote) {
+  unsigned votes = 0;
+  emulated::hooks->collective(nap::emulator::Collective::ballot, &vote, &votes, 0, __builtin_return_address(0));
+  return votes;
+}
+
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
@@ -86,6 +92,7 @@ NAP_CHECK(__ubsan_handle_out_of_bounds, "an index is outside its array", uintptr
 NAP_CHECK(__ubsan_handle_add_overflow, "a sum of signed integers overflows", uintptr_t, uintptr_t)
 NAP_CHECK(__ubsan_handle_sub_overflow, "a difference of signed integers overflows", uintptr_t, uintptr_t)
 NAP_CHECK(__ubsan_handle_mul_overflow, "a product of signed integers overflows", uintptr_t, uintptr_t)
+NAP_CHECK(__ubsan_handle_divrem_overflow, "a quotient of signed integers overflows", uintptr_t, uintptr_t)
 NAP_CHECK(__ubsan_handle_negate_overflow, "a negation of a signed integer overflows", uintptr_t)
 
 extern char __start_nap_shared[] __attribute__((weak, visibility("hidden")));

@@ -11,12 +11,21 @@ inline constexpr int64_t kBlocksAtMost = 1 << 11;
 /// Threads of a block where each has its own element.
 inline constexpr int64_t kBlockThreads = 256;
 
-/// Pointwise kernels, sums along first axes, and what else goes element by element: `perThread` of them.
+/// Pointwise kernels, sums along first axes, and what else goes element by element.
 void fillElements(KernelFunction kernel, CudaKernel &cuda);
 
 /// Kernels that sum along last axes or have results of one element a row: a block takes a row. `rows`
 /// as of `rowsOf`.
 void fillRows(KernelFunction kernel, CudaKernel &cuda, int64_t rows);
+
+/// Attention and its adjoint. Fails where the op has no tiles.
+llvm::LogicalResult fillAttention(KernelFunction kernel, mlir::Operation *op, CudaKernel &cuda);
+
+/// A kernel that stores one scatter_add: no atomics, terms in rising place.
+llvm::LogicalResult fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKernel &cuda);
+
+/// The loop over lines of `lowerCumsum` and `lowerTopK` where a thread takes a line.
+LineLoop cudaLines(CudaKernel &cuda);
 
 /// Results at an index, computed before any is stored: one may take the place of an input.
 struct CudaResults {

@@ -31,7 +31,7 @@ std::string cudaValueName(llvm::StringRef text);
 /// what__kernel, so that none is a function of CUDA's.
 std::string cudaKernelName(llvm::StringRef kernel);
 
-/// The device prelude, codegen/prelude/napkin.cuh.
+/// The device prelude: codegen/prelude/napkin.cuh, then attention.cuh.
 llvm::StringRef cudaPrelude();
 
 } // namespace nap

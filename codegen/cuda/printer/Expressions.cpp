@@ -85,6 +85,32 @@ Expression CudaPrinter::constant(arith::ConstantOp op) {
   return {text, !isNegative};
 }
 
+/// Whether an index is never negative, as far as its ops say.
+static bool isNotNegative(Value value) {
+  if (auto counter = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(counter.getOwner()->getParentOp());
+    return loop && loop.getInductionVar() == value && isNotNegative(loop.getLowerBound());
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return cast<IntegerAttr>(constant.getValue()).getInt() >= 0;
+  if (isa<gpu::ThreadIdOp, gpu::BlockIdOp>(op))
+    return true;
+  if (isa<arith::MinUIOp>(op))
+    return isNotNegative(op->getOperand(0)) || isNotNegative(op->getOperand(1));
+  return isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp>(op) &&
+         llvm::all_of(op->getOperands(), isNotNegative);
+}
+
+/// A comparison of operands without their signs, which print as signed numbers where they are indices.
+std::string CudaPrinter::withoutSign(Operation *op, const char *sign) {
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  if (!x.getType().isIndex() || (isNotNegative(x) && isNotNegative(y)))
+    return atom(x) + sign + atom(y);
+  const char *type = wide ? "u64(" : "u32(";
+  return type + plain(x) + ")" + sign + type + plain(y) + ")";
+}
+
 std::string CudaPrinter::comparison(arith::CmpFOp op) {
   std::string x = atom(op.getLhs()), y = atom(op.getRhs());
   using P = arith::CmpFPredicate;
@@ -144,15 +170,14 @@ Expression CudaPrinter::comparison(arith::CmpIOp op) {
     return text(true, " > ");
   case P::sge:
     return text(true, " >= ");
-  // An index that is compared without a sign is not negative.
   case P::ult:
-    return text(false, " < ");
+    return {withoutSign(op, " < "), false};
   case P::ule:
-    return text(false, " <= ");
+    return {withoutSign(op, " <= "), false};
   case P::ugt:
-    return text(false, " > ");
+    return {withoutSign(op, " > "), false};
   case P::uge:
-    return text(false, " >= ");
+    return {withoutSign(op, " >= "), false};
   }
   llvm_unreachable("no other predicate");
 }
@@ -180,8 +205,8 @@ Expression CudaPrinter::expression(Operation *op) {
   };
   auto choose = [&](bool isSigned, const char *sign) {
     Value x = op->getOperand(0), y = op->getOperand(1);
-    auto of = [&](Value value) { return isSigned ? signedOf(value) : atom(value); };
-    return Expression{of(x) + sign + of(y) + " ? " + atom(x) + " : " + atom(y), false};
+    std::string isLess = isSigned ? signedOf(x) + sign + signedOf(y) : withoutSign(op, sign);
+    return Expression{isLess + " ? " + atom(x) + " : " + atom(y), false};
   };
   auto convert = [&](bool fromSigned) {
     Value x = op->getOperand(0);

@@ -1,8 +1,14 @@
 // The device prelude's text.
 #include "codegen/cuda/printer/CudaPrinter.h"
 
-static constexpr llvm::StringLiteral kPrelude =
+static constexpr llvm::StringLiteral kWords =
 #include "codegen/CudaPrelude.inc"
     ;
+static constexpr llvm::StringLiteral kAttention =
+#include "codegen/AttentionPrelude.inc"
+    ;
 
-llvm::StringRef nap::cudaPrelude() { return kPrelude; }
+llvm::StringRef nap::cudaPrelude() {
+  static const std::string whole = (kWords + kAttention).str();
+  return whole;
+}

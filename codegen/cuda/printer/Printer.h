@@ -39,6 +39,7 @@ private:
   Expression constant(mlir::arith::ConstantOp op);
   /// The text of an op that has one result and writes nothing; empty for one that is not known.
   Expression expression(mlir::Operation *op);
+  std::string withoutSign(mlir::Operation *op, const char *sign);
   std::string comparison(mlir::arith::CmpFOp op);
   Expression comparison(mlir::arith::CmpIOp op);
   void call(mlir::func::CallOp op);

@@ -143,7 +143,7 @@ static std::string listOf(memref::GlobalOp global) {
 
 /// A call of the prelude is a statement of its own: it may write, and wait for other threads.
 void CudaPrinter::call(func::CallOp op) {
-  std::string text = op.getCallee().split('.').first.str() + "(";
+  std::string text = op.getCallee().rsplit('.').first.str() + "(";
   for (auto [i, operand] : llvm::enumerate(op.getOperands()))
     text += (i ? ", " : "") + plain(operand);
   text += ");";

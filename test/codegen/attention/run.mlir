@@ -1,6 +1,7 @@
 // Attention computes what the interpreter does, to rounding, in vectors of either width, whatever a task does first.
 // RUN: %unit/run-kernel %s --near=5e-6 --range=-1.5:1.5 | FileCheck %s
 // RUN: %unit/run-kernel %s --near=5e-6 --range=-1.5:1.5 --vector-bytes=32 | FileCheck %s
+// RUN: %unit/run-kernel %s --cuda-host --near=5e-6 --range=-1.5:1.5 | FileCheck %s
 
 // CHECK: forward_plain: {{.*}} within
 nap.kernel_def attention @forward_plain {
@@ -42,13 +43,6 @@ nap.kernel_def attention @forward_drops_odd {
 ^bb0(%q: tensor<2x2x9x4xf32>, %k: tensor<2x1x67x4xf32>, %v: tensor<2x1x67x4xf32>, %key: tensor<4xi32>):
   %out, %lse = nap.attention %q, %k, %v key %key {scale = 0.5, rate = 0.3, site = 5 : i32} : (tensor<2x2x9x4xf32>, tensor<2x1x67x4xf32>, tensor<2x1x67x4xf32>, tensor<4xi32>) -> (tensor<2x2x9x4xf32>, tensor<2x2x9xf32>)
   nap.yield %out, %lse : tensor<2x2x9x4xf32>, tensor<2x2x9xf32>
-}
-
-// CHECK: forward_double: {{.*}} within
-nap.kernel_def attention @forward_double {
-^bb0(%q: tensor<2x17x5xf64>, %k: tensor<1x70x5xf64>, %v: tensor<1x70x6xf64>):
-  %out, %lse = nap.attention %q, %k, %v {scale = 0.5, to = 60} : (tensor<2x17x5xf64>, tensor<1x70x5xf64>, tensor<1x70x6xf64>) -> (tensor<2x17x6xf64>, tensor<2x17xf64>)
-  nap.yield %out, %lse : tensor<2x17x6xf64>, tensor<2x17xf64>
 }
 
 // CHECK: backward_plain: {{.*}} within
@@ -99,15 +93,6 @@ nap.kernel_def attention @backward_drops_odd {
   nap.yield %dq, %dk, %dv : tensor<2x2x9x4xf32>, tensor<2x1x67x4xf32>, tensor<2x1x67x4xf32>
 }
 
-// CHECK: backward_double: {{.*}} within
-nap.kernel_def attention @backward_double {
-^bb0(%q: tensor<2x17x5xf64>, %k: tensor<1x70x5xf64>, %v: tensor<1x70x6xf64>, %out: tensor<2x17x6xf64>, %lse: tensor<2x17xf64>, %dout: tensor<2x17x6xf64>):
-  %dq, %dk, %dv = nap.attention_backward %q, %k, %v, %out, %lse, %dout {scale = 0.5, to = 60}
-    : (tensor<2x17x5xf64>, tensor<1x70x5xf64>, tensor<1x70x6xf64>, tensor<2x17x6xf64>, tensor<2x17xf64>, tensor<2x17x6xf64>) -> (tensor<2x17x5xf64>, tensor<1x70x5xf64>, tensor<1x70x6xf64>)
-  nap.yield %dq, %dk, %dv : tensor<2x17x5xf64>, tensor<1x70x5xf64>, tensor<1x70x6xf64>
-}
-
-// Read through a packed tensor, written through permutations.
 // CHECK: forward_packed: {{.*}} within
 nap.kernel_def attention @forward_packed {
 ^bb0(%x: tensor<2x5x24xf32>):

@@ -1,6 +1,7 @@
 // RUN: run-kernel %s | FileCheck %s
 // RUN: run-kernel %s --vector-bytes=32 | FileCheck %s
 // RUN: run-kernel %s --vector-bytes=16 | FileCheck %s
+// RUN: run-kernel --cuda-host %s | FileCheck %s
 // What a kernel computes of its product has the bits of the interpreter at sizes that no tile or
 // vector divides.
 

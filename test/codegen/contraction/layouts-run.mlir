@@ -1,6 +1,7 @@
 // RUN: run-kernel %s | FileCheck %s
 // RUN: run-kernel %s --vector-bytes=32 | FileCheck %s
 // RUN: run-kernel %s --vector-bytes=16 | FileCheck %s
+// RUN: run-kernel --cuda-host %s | FileCheck %s
 // Products in every layout of their operands, at sizes that no tile divides, have the bits of the
 // interpreter: one chain of fused multiply-adds an element.
 
