@@ -18,7 +18,8 @@ bool RematActions::build(int64_t tensor, int64_t low, int64_t before, RematReach
   changes.clear();
   if (!close(tensor, low, before, reach, action) || !takeOut(action))
     return false;
-  action.areaChange = areaOfBlock(action) + areaOfChanges(action);
+  action.areaOfBlock = areaOfBlock(action);
+  action.areaChange = action.areaOfBlock + areaOfChanges(action);
   return true;
 }
 

@@ -15,6 +15,8 @@ struct RematAction {
   int64_t addedTime = 0;
   /// Change of the area above the budget. Inputs that die in an in-place step are not looked at.
   int64_t areaChange = 0;
+  /// What the block of steps itself has above the budget.
+  int64_t areaOfBlock = 0;
 };
 
 /// Which inputs that are no longer live an action computes again.
@@ -30,7 +32,8 @@ class RematActions {
 public:
   RematActions(const RematState &state, bool mayMove) : state(state), mayMove(mayMove) {}
 
-  /// Has `tensor`, live across `low` and next read at `before`, computed again before that. False if
+  /// Has `tensor`, live across `low`, computed again at `before`, which is behind `low` and no later than
+  /// its next reader. False if
   /// something in the way may not run again or is written over.
   bool build(int64_t tensor, int64_t low, int64_t before, RematReach reach, RematAction &action);
 

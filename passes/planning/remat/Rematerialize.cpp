@@ -29,7 +29,7 @@ RematResult nap::planning::rematerialize(const RematProblem &problem, int64_t bu
   RematState state(facts, givenOrder(problem), budget);
   if (state.peak() > budget) {
     RematSearch search(facts, budget, limits);
-    if (search.descend(state, 0)) {
+    if (budget >= floorBound(problem) && search.findFirst(state)) {
       search.prune(state);
       search.repairWindows(state);
     }

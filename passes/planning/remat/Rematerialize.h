@@ -9,6 +9,8 @@ namespace nap::planning {
 struct RematLimits {
   /// Windows that are taken out and repaired once a sequence meets the budget.
   int64_t windows = 400;
+  /// Descents that are tried until one meets the budget.
+  int64_t attempts = 24;
   /// Instances looked at, over the whole search.
   int64_t work = 400'000'000;
   /// Whether first instances may change places.

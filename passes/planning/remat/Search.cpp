@@ -77,20 +77,36 @@ std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t
                                            {3, true},  {8, true},  {30, true}};
   RematActions actions(state, limits.mayMove);
   std::vector<std::pair<double, RematAction>> found;
-  RematAction action;
-  for (const Candidate &candidate : candidatesAt(state, low)) {
-    // A wider reach that reaches no further gives the same steps.
-    std::vector<std::vector<int64_t>> seen;
+  // A wider reach that reaches no further gives the same steps.
+  std::vector<std::vector<int64_t>> seen;
+  auto consider = [&](int64_t tensor, int64_t before) {
+    seen.clear();
+    bool isTight = false;
+    RematAction action;
     for (RematReach reach : reaches) {
-      if (!actions.build(candidate.tensor, low, candidate.before, reach, action) ||
-          action.areaChange >= 0)
-        continue;
-      if (std::find(seen.begin(), seen.end(), action.steps) != seen.end())
+      if (!actions.build(tensor, low, before, reach, action) ||
+          std::find(seen.begin(), seen.end(), action.steps) != seen.end())
         continue;
       seen.push_back(action.steps);
+      isTight = isTight || action.areaOfBlock > 0;
+      if (action.areaChange >= 0)
+        continue;
       double ratio = ratioOf(action) * (noise > 0 ? random.logNormal(noise) : 1);
       found.push_back({ratio, action});
     }
+    return isTight;
+  };
+  for (const Candidate &candidate : candidatesAt(state, low)) {
+    // Where there is no room right before the next reader, there may be some sooner.
+    if (!consider(candidate.tensor, candidate.before) || candidate.before <= low + 1)
+      continue;
+    consider(candidate.tensor, low + 1);
+    int64_t least = low + 2;
+    for (int64_t at = low + 3; at < candidate.before; ++at)
+      if (state.found[at] < state.found[least])
+        least = at;
+    if (least < candidate.before)
+      consider(candidate.tensor, least);
   }
   work += actions.work + int64_t(facts.sizes.size());
   std::vector<size_t> order(found.size());
@@ -148,6 +164,24 @@ bool RematSearch::descend(RematState &state, double noise) {
       return false;
   }
   return true;
+}
+
+bool RematSearch::findFirst(RematState &state) {
+  Sequence start = state.sequence, least = start;
+  int64_t peak = state.peak();
+  for (int64_t attempt = 0; attempt <= limits.attempts; ++attempt) {
+    // The first goes by the ratios alone, others start over or go on from the least peak.
+    if (attempt > 0)
+      state.assign(attempt % 2 ? start : least);
+    if (descend(state, attempt == 0 ? 0 : 0.25 * double(1 + attempt % 6)))
+      return true;
+    if (state.peak() < peak) {
+      peak = state.peak();
+      least = state.sequence;
+    }
+  }
+  state.assign(least);
+  return false;
 }
 
 void RematSearch::prune(RematState &state) {

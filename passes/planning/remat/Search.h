@@ -33,6 +33,10 @@ public:
   /// takes most area off per added time, each ratio blurred by `noise`. False where none helps.
   bool descend(RematState &state, double noise);
 
+  /// Descends, and again with other ratios where that ends above the budget. False if every attempt does;
+  /// the state is then of the least peak.
+  bool findFirst(RematState &state);
+
   /// Takes out every repeated instance without which the budget is still met.
   void prune(RematState &state);
 
