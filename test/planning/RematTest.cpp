@@ -1,6 +1,7 @@
 // Rematerialization: the model of a sequence, its checker, and the search.
 #include "passes/planning/remat/Rematerialize.h"
 #include "test/Check.h"
+#include "test/planning/RematOracles.h"
 #include "test/planning/RematProblems.h"
 
 #include <algorithm>
@@ -95,6 +96,75 @@ static void testSearchOnRandomGraphs() {
   expect(met * 10 >= asked * 9, fmt::format("{} of {} budgets are met", met, asked));
 }
 
+/// Against exhaustion on problems of at most a dozen steps: never better than the least time, equal to it
+/// but for one in fifty, and the bound never above it.
+static void testSearchAgainstExhaustion() {
+  int64_t asked = 0, equal = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    RematProblem problem = randomTraining(4 + int64_t(seed % 3), seed);
+    int64_t peak = simulate(problem, givenOrder(problem)).peak, floor = floorBound(problem);
+    for (int64_t part = 1; part <= 4; ++part)
+      for (bool mayMove : {false, true}) {
+        int64_t budget = peak - (peak - floor) * part / 4;
+        int64_t least = leastTimeByExhaustion(problem, budget, mayMove);
+        RematLimits limits;
+        limits.mayMove = mayMove;
+        RematResult result = rematerialize(problem, budget, limits);
+        if (least < 0) {
+          expect(!result.fits, "a budget is met that nothing meets");
+          continue;
+        }
+        ++asked;
+        equal += result.fits && result.time == least;
+        expect(!result.fits || result.time >= least, "a sequence is faster than the fastest");
+        expect(addedTimeBound(problem, budget, mayMove) <= least - timeOnce(problem),
+               fmt::format("seed {}: the bound is above the least time", seed));
+      }
+  }
+  expect(equal * 50 >= asked * 49, fmt::format("{} of {} are the fastest", equal, asked));
+}
+
+/// Twenty budgets from the least peak to the peak: each is met, and time never rises with the budget.
+static void testTimeFallsWithTheBudget() {
+  RematProblem problem = transformer(3);
+  RematLimits limits;
+  limits.windows = 20;
+  int64_t peak = simulate(problem, givenOrder(problem)).peak;
+  int64_t least = leastPeak(problem, limits).peak;
+  expect(floorBound(problem) <= least && least < peak / 2, "the least peak is not below half the peak");
+  std::vector<int64_t> budgets;
+  for (int64_t part = 0; part < 20; ++part)
+    budgets.push_back(least + (peak - least) * part / 19);
+  std::vector<RematResult> results = rematerialize(problem, budgets, limits);
+  for (size_t index = 0; index < budgets.size(); ++index) {
+    const RematResult &result = results[index];
+    expectText(checkSequence(problem, result.sequence, budgets[index]), "");
+    expect(index == 0 || result.time <= results[index - 1].time, "time rises with the budget");
+    expect(result.addedTimeBound <= result.addedTime, "the bound is above what was found");
+  }
+  expect(results.back().addedTime == 0, "something is added though the budget is the peak");
+}
+
+static void testSearchIsAFunctionOfTheProblem() {
+  RematProblem problem = transformer(2);
+  int64_t peak = simulate(problem, givenOrder(problem)).peak;
+  RematResult first = rematerialize(problem, peak * 3 / 4), second = rematerialize(problem, peak * 3 / 4);
+  expect(first.fits && first.sequence == second.sequence, "two searches end differently");
+}
+
+/// A long timeline is planned near its bound (where nothing is measured: the work is a count).
+static void testLongTimeline() {
+  RematProblem problem = transformer(130);
+  RematLimits limits;
+  limits.windows = 0;
+  limits.starts = 0;
+  int64_t resident = floorBound(problem), peak = simulate(problem, givenOrder(problem)).peak;
+  int64_t budget = resident + (peak - resident) / 2;
+  RematResult result = rematerialize(problem, budget, limits);
+  expect(result.fits && simulate(problem, result.sequence).peak <= budget, "4292 steps do not fit");
+  expect(result.gap < 0.01, fmt::format("the gap of 4292 steps is {}", result.gap));
+}
+
 int main() {
   testHeightsOfAChain();
   testResultInPlaceTakesNoBytes();
@@ -102,5 +172,9 @@ int main() {
   testCheckerFindsWhatIsWrong();
   testProblemsThatAreNone();
   testSearchOnRandomGraphs();
+  testSearchAgainstExhaustion();
+  testTimeFallsWithTheBudget();
+  testSearchIsAFunctionOfTheProblem();
+  testLongTimeline();
   return failures != 0;
 }

@@ -15,6 +15,7 @@ bool RematActions::build(int64_t tensor, int64_t low, int64_t before, RematReach
   action.steps.clear();
   action.removed.clear();
   action.before = before;
+  action.tensor = tensor;
   changes.clear();
   if (!close(tensor, low, before, reach, action) || !takeOut(action))
     return false;
@@ -116,6 +117,7 @@ void RematActions::buildRemoval(int64_t position, RematAction &action) {
   action.steps.clear();
   action.removed = {position};
   action.before = position;
+  action.tensor = -1;
   action.addedTime = 0;
   changes.clear();
   // The tensors, with a position of a reader that goes, whose lives may become shorter.
@@ -207,31 +209,36 @@ int64_t RematActions::areaOfBlock(const RematAction &action) {
 
 /// What the changed lives do to the area at the positions that stay.
 int64_t RematActions::areaOfChanges(const RematAction &action) {
-  int64_t begin = action.before, area = 0;
-  for (const Change &change : changes)
-    begin = std::min(begin, change.from);
-  for (int64_t position : action.removed)
-    begin = std::min(begin, position);
   // Behind the block what is live stays so.
   int64_t end = std::min(action.before + (action.steps.empty() ? 1 : 0), state.length());
-  int64_t count = end - begin;
-  difference.assign(count + 1, 0);
+  // Where the sum of the changes is another, and the positions that go: (position, bytes).
+  edges.clear();
   for (const Change &change : changes)
-    if (change.from < change.to) {
-      difference[change.from - begin] += change.bytes;
-      difference[std::min(change.to, end) - begin] -= change.bytes;
+    if (change.from < std::min(change.to, end)) {
+      edges.push_back({change.from, change.bytes});
+      edges.push_back({std::min(change.to, end), -change.bytes});
     }
-  int64_t sum = 0;
+  std::sort(edges.begin(), edges.end());
   auto removed = action.removed.begin();
-  for (int64_t offset = 0; offset < count; ++offset) {
-    sum += difference[offset];
-    int64_t height = state.heights[begin + offset] - state.budget;
-    bool isGone = removed != action.removed.end() && *removed == begin + offset;
-    if (isGone)
-      ++removed;
-    area += (isGone ? 0 : std::max<int64_t>(0, height + sum)) - std::max<int64_t>(0, height);
+  int64_t sum = 0, area = 0, at = edges.empty() ? 0 : edges.front().first;
+  auto advance = [&](int64_t to) {
+    for (; removed != action.removed.end() && *removed < to; ++removed) {
+      int64_t above = state.heights[*removed] - state.budget;
+      if (*removed >= at) {
+        area += state.areaChange(at, *removed, sum);
+        at = *removed + 1;
+      }
+      area -= std::max<int64_t>(0, above);
+    }
+    area += state.areaChange(at, to, sum);
+    at = std::max(at, to);
+  };
+  for (auto [position, bytes] : edges) {
+    advance(position);
+    sum += bytes;
   }
-  work += count + 8;
+  advance(state.length());
+  work += 8 + int64_t(edges.size()) * 4 + (end - (edges.empty() ? end : edges.front().first)) / 16;
   return area;
 }
 

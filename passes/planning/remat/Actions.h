@@ -11,6 +11,8 @@ struct RematAction {
   std::vector<int64_t> steps;
   std::vector<int64_t> removed;
   int64_t before = 0;
+  /// The tensor whose bytes are wanted, -1 for a removal.
+  int64_t tensor = -1;
   /// Nanoseconds, negative where more goes than comes.
   int64_t addedTime = 0;
   /// Change of the area above the budget. Inputs that die in an in-place step are not looked at.
@@ -64,7 +66,7 @@ private:
   std::vector<int64_t> extended;
   /// Results of the block that are live behind it.
   std::vector<int64_t> lasting;
-  std::vector<int64_t> difference;
+  std::vector<std::pair<int64_t, int64_t>> edges;
 };
 
 /// The state's sequence after the actions, whose positions all refer to the state as it is.

@@ -3,8 +3,15 @@
 #include "passes/planning/remat/Search.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace nap::planning;
+
+/// Budgets that are tried for the least peak: fewer where each takes long.
+static int64_t probesFor(const RematProblem &problem) {
+  size_t steps = problem.costs.size();
+  return steps < 1000 ? 14 : steps < 10000 ? 8 : 4;
+}
 
 /// Fills in what follows from the sequence.
 static RematResult finish(const RematProblem &problem, const RematState &state, int64_t budget,
@@ -23,16 +30,77 @@ static RematResult finish(const RematProblem &problem, const RematState &state, 
   return result;
 }
 
+/// Whether the state meets the budget after a search that starts from where it stands.
+static bool search(const RematFacts &facts, RematState &state, const RematLimits &limits) {
+  if (state.peak() <= state.budget)
+    return true;
+  RematSearch search(facts, limits);
+  if (state.budget < floorBound(facts.problem) || !search.findFirst(state))
+    return false;
+  search.prune(state);
+  search.startOver(state);
+  search.repairWindows(state);
+  return true;
+}
+
 RematResult nap::planning::rematerialize(const RematProblem &problem, int64_t budget,
                                          const RematLimits &limits) {
   RematFacts facts(problem);
   RematState state(facts, givenOrder(problem), budget);
-  if (state.peak() > budget) {
-    RematSearch search(facts, budget, limits);
-    if (budget >= floorBound(problem) && search.findFirst(state)) {
-      search.prune(state);
-      search.repairWindows(state);
-    }
-  }
+  search(facts, state, limits);
   return finish(problem, state, budget, limits.mayMove);
+}
+
+std::vector<RematResult> nap::planning::rematerialize(const RematProblem &problem,
+                                                      const std::vector<int64_t> &budgets,
+                                                      const RematLimits &limits) {
+  RematFacts facts(problem);
+  std::vector<size_t> rising(budgets.size());
+  std::iota(rising.begin(), rising.end(), 0);
+  std::sort(rising.begin(), rising.end(), [&](size_t a, size_t b) {
+    return std::pair{budgets[a], a} < std::pair{budgets[b], b};
+  });
+  std::vector<RematResult> results(budgets.size());
+  const RematResult *least = nullptr;
+  for (size_t index : rising) {
+    RematState state(facts, givenOrder(problem), budgets[index]);
+    bool fits = search(facts, state, limits);
+    // What meets a smaller budget meets this one.
+    if (least && least->fits && (!fits || least->time < state.time))
+      state.assign(least->sequence);
+    results[index] = finish(problem, state, budgets[index], limits.mayMove);
+    least = &results[index];
+  }
+  return results;
+}
+
+RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLimits &limits) {
+  RematFacts facts(problem);
+  RematState least(facts, givenOrder(problem), 0);
+  RematLimits quick = limits;
+  int64_t probes = probesFor(problem);
+  quick.attempts = std::min<int64_t>(limits.attempts, probes / 2);
+  quick.work = limits.work / 4 / probes;
+  quick.firstWork = std::max<int64_t>(quick.work, 100'000 * int64_t(problem.costs.size()));
+  // No budget below `low` is met; halves of what is left are tried, and then what is right below.
+  int64_t low = floorBound(problem);
+  for (int64_t probe = 0; probe < probes && low < least.peak(); ++probe) {
+    int64_t budget = probe == 0 ? low : low + (least.peak() - low) / 2;
+    RematState state(facts, givenOrder(problem), budget);
+    bool fits = state.peak() <= budget;
+    if (!fits) {
+      quick.seed = limits.seed + uint64_t(probe);
+      RematSearch search(facts, quick);
+      fits = search.findFirst(state);
+      if (fits)
+        search.prune(state);
+    }
+    if (state.peak() < least.peak())
+      least.assign(state.sequence);
+    if (!fits)
+      low = budget + 1;
+  }
+  least.setBudget(least.peak());
+  RematSearch(facts, limits).prune(least);
+  return finish(problem, least, least.peak(), limits.mayMove);
 }

@@ -9,10 +9,14 @@ namespace nap::planning {
 struct RematLimits {
   /// Windows that are taken out and repaired once a sequence meets the budget.
   int64_t windows = 400;
+  /// Further descents once the budget is met.
+  int64_t starts = 24;
   /// Descents that are tried until one meets the budget.
   int64_t attempts = 24;
-  /// Instances looked at, over the whole search.
-  int64_t work = 400'000'000;
+  /// Instances that the first descent may look at: any less leaves long timelines without an answer.
+  int64_t firstWork = 20'000'000'000;
+  /// Instances looked at, over all but the first descent.
+  int64_t work = 1'000'000'000;
   /// Whether first instances may change places.
   bool mayMove = true;
   uint64_t seed = 1;
@@ -37,6 +41,14 @@ struct RematResult {
 /// A sequence of least time with a peak of at most `budget`.
 RematResult rematerialize(const RematProblem &problem, int64_t budget,
                           const RematLimits &limits = {});
+
+/// Answers to several budgets, each where its budget stands. Time never rises with the budget.
+std::vector<RematResult> rematerialize(const RematProblem &problem,
+                                       const std::vector<int64_t> &budgets,
+                                       const RematLimits &limits = {});
+
+/// A sequence of the least peak that is found, whatever its time: with `floorBound` from below.
+RematResult leastPeak(const RematProblem &problem, const RematLimits &limits = {});
 
 /// Nanoseconds that every sequence adds that meets the budget; without `mayMove`, every one that runs
 /// steps for the first time in the order of their numbers. When a step first runs, the tensors whose

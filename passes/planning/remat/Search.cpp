@@ -25,7 +25,11 @@ double RematRandom::logNormal(double sigma) {
 }
 
 /// Candidates are weighed in full up to this number; of more, those that promise most.
-static constexpr size_t kWeighed = 64;
+static constexpr size_t kWeighed = 4096;
+/// The most instances that a window takes out.
+static constexpr int64_t kWidest = 40;
+/// Actions whose ratio is at least this part of the best one's are applied together with it.
+static constexpr double kNear = 0.8;
 /// Actions that are tried one by one where the best does not hold what it promised.
 static constexpr size_t kTried = 8;
 
@@ -120,13 +124,32 @@ std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t
   return result;
 }
 
-/// Applies the first of the actions that takes area off, several at once where the sequence is long.
-bool RematSearch::lower(RematState &state, std::vector<RematAction> actions) {
-  size_t together = std::min<size_t>(1 + state.length() / 2000, 16);
+/// The actions from `first` on that are applied together: where the sequence is long several whose ratios
+/// are near the first's, as long as there is area to take off.
+static std::vector<RematAction> choose(const RematState &state, const std::vector<RematAction> &actions,
+                                       size_t first) {
+  size_t together = 1 + state.length() / 500;
+  double ratio = ratioOf(actions[first]);
+  int64_t area = state.area;
+  std::vector<RematAction> chosen;
+  for (size_t index = first; index < actions.size() && chosen.size() < together && area > 0; ++index) {
+    bool isNear = ratioOf(actions[index]) >= kNear * ratio;
+    bool isNew = std::none_of(chosen.begin(), chosen.end(), [&](const RematAction &other) {
+      return other.tensor == actions[index].tensor;
+    });
+    if (!isNear || !isNew)
+      continue;
+    chosen.push_back(actions[index]);
+    area += actions[index].areaChange;
+  }
+  return chosen;
+}
+
+/// Applies the first of the actions that takes area off, with those that go together with it.
+bool RematSearch::lower(RematState &state, const std::vector<RematAction> &actions) {
   int64_t area = state.area;
   for (size_t first = 0; first < std::min(actions.size(), kTried); ++first) {
-    std::vector<RematAction> chosen(actions.begin() + first,
-                                    actions.begin() + std::min(first + together, actions.size()));
+    std::vector<RematAction> chosen = choose(state, actions, first);
     for (; !chosen.empty(); chosen.resize(chosen.size() / 2)) {
       Sequence old = state.sequence;
       work += 2 * state.length();
@@ -145,14 +168,14 @@ bool RematSearch::lower(RematState &state, std::vector<RematAction> actions) {
 
 bool RematSearch::descend(RematState &state, double noise) {
   while (state.area > 0) {
-    if (isSpent())
+    if (work > (isFirst ? limits.firstWork : limits.work))
       return false;
     if (lower(state, actionsAt(state, state.highest, noise)))
       continue;
     // The highest position cannot be helped now; one of the next highest may.
     std::vector<int64_t> above;
     for (int64_t at = 0; at < state.length(); ++at)
-      if (state.heights[at] > budget && at != state.highest)
+      if (state.heights[at] > state.budget && at != state.highest)
         above.push_back(at);
     std::sort(above.begin(), above.end(), [&](int64_t a, int64_t b) {
       return std::pair{-state.heights[a], a} < std::pair{-state.heights[b], b};
@@ -169,11 +192,14 @@ bool RematSearch::descend(RematState &state, double noise) {
 bool RematSearch::findFirst(RematState &state) {
   Sequence start = state.sequence, least = start;
   int64_t peak = state.peak();
-  for (int64_t attempt = 0; attempt <= limits.attempts; ++attempt) {
+  for (int64_t attempt = 0; attempt <= limits.attempts && !isSpent(); ++attempt) {
     // The first goes by the ratios alone, others start over or go on from the least peak.
     if (attempt > 0)
       state.assign(attempt % 2 ? start : least);
-    if (descend(state, attempt == 0 ? 0 : 0.25 * double(1 + attempt % 6)))
+    isFirst = attempt == 0;
+    bool fits = descend(state, isFirst ? 0 : 0.25 * double(1 + attempt % 6));
+    isFirst = false;
+    if (fits)
       return true;
     if (state.peak() < peak) {
       peak = state.peak();
@@ -186,11 +212,11 @@ bool RematSearch::findFirst(RematState &state) {
 
 void RematSearch::prune(RematState &state) {
   RematActions actions(state, limits.mayMove);
-  bool isChanged = true;
-  while (isChanged && !isSpent()) {
+  RematAction action;
+  for (bool isChanged = true; isChanged && !isSpent();) {
     isChanged = false;
+    // (added time, position) of what may go, the dearest first; positions follow what has gone.
     std::vector<std::pair<int64_t, int64_t>> repeated;
-    RematAction action;
     for (int64_t at = 0; at < state.length(); ++at)
       if (!state.isFirst[at]) {
         actions.buildRemoval(at, action);
@@ -198,20 +224,44 @@ void RematSearch::prune(RematState &state) {
           repeated.push_back({action.addedTime, at});
       }
     std::sort(repeated.begin(), repeated.end());
+    for (size_t index = 0; index < repeated.size(); ++index) {
+      int64_t at = repeated[index].second;
+      if (at < 0)
+        continue;
+      actions.buildRemoval(at, action);
+      if (action.areaChange > 0)
+        continue;
+      Sequence old = state.sequence;
+      actions.work += 2 * state.length();
+      if (!state.assign(applied(state, {action})))
+        continue;
+      if (state.area > 0) {
+        state.assign(std::move(old));
+        continue;
+      }
+      isChanged = true;
+      for (size_t later = index + 1; later < repeated.size(); ++later) {
+        int64_t &position = repeated[later].second;
+        auto before = std::lower_bound(action.removed.begin(), action.removed.end(), position);
+        bool isGone = before != action.removed.end() && *before == position;
+        position = isGone ? -1 : position - (before - action.removed.begin());
+      }
+    }
     work += actions.work;
     actions.work = 0;
-    // What goes shifts the positions behind it, so one goes at a time.
-    for (auto [addedTime, at] : repeated) {
-      actions.buildRemoval(at, action);
-      Sequence old = state.sequence;
-      work += 2 * state.length();
-      if (state.assign(applied(state, {action})) && state.area == 0) {
-        isChanged = true;
-        break;
-      }
-      if (state.sequence != old)
-        state.assign(std::move(old));
-    }
+  }
+}
+
+void RematSearch::startOver(RematState &state) {
+  static constexpr double noises[] = {0.05, 0.3, 0.5, 0.2, 0.8, 0.1};
+  Sequence start = givenOrder(facts.problem);
+  for (int64_t attempt = 0; attempt < limits.starts && work < limits.work / 2; ++attempt) {
+    RematState next(facts, start, state.budget);
+    if (!descend(next, noises[attempt % 6]))
+      continue;
+    prune(next);
+    if (next.time < state.time)
+      state.assign(std::move(next.sequence));
   }
 }
 
@@ -224,11 +274,14 @@ void RematSearch::repairWindows(RematState &state) {
         repeated.push_back(at);
     if (repeated.empty())
       return;
-    int64_t center = repeated[random.below(int64_t(repeated.size()))];
-    int64_t width = 1 + int64_t(double(state.length()) * random.unit() * random.unit());
+    // A window holds one to a few instances, seldom all.
+    int64_t count = int64_t(repeated.size()), center = random.below(count);
+    int64_t width = 1 + int64_t(double(std::min(count, kWidest)) * random.unit() * random.unit());
+    int64_t low = repeated[std::max<int64_t>(0, center - width / 2)];
+    int64_t high = repeated[std::min(count - 1, center + (width - 1) / 2)];
     Sequence thinner;
     for (int64_t at = 0; at < state.length(); ++at)
-      if (state.isFirst[at] || at < center - width || at > center + width)
+      if (state.isFirst[at] || at < low || at > high)
         thinner.push_back(state.sequence[at]);
     RematState next = state;
     if (!next.assign(std::move(thinner)))

@@ -26,8 +26,8 @@ private:
 /// One search for one budget.
 class RematSearch {
 public:
-  RematSearch(const RematFacts &facts, int64_t budget, const RematLimits &limits)
-      : facts(facts), budget(budget), limits(limits), random(limits.seed) {}
+  RematSearch(const RematFacts &facts, const RematLimits &limits)
+      : facts(facts), limits(limits), random(limits.seed) {}
 
   /// Lowers the state until it meets the budget: at its highest position, again and again, the action that
   /// takes most area off per added time, each ratio blurred by `noise`. False where none helps.
@@ -40,6 +40,9 @@ public:
   /// Takes out every repeated instance without which the budget is still met.
   void prune(RematState &state);
 
+  /// Descends from the given order with blurred ratios, and keeps the fastest.
+  void startOver(RematState &state);
+
   /// Takes out windows of repeated instances and descends again, and keeps what is not slower.
   void repairWindows(RematState &state);
 
@@ -48,12 +51,12 @@ public:
 
 private:
   std::vector<RematAction> actionsAt(const RematState &state, int64_t low, double noise);
-  bool lower(RematState &state, std::vector<RematAction> actions);
+  bool lower(RematState &state, const std::vector<RematAction> &actions);
 
   const RematFacts &facts;
-  int64_t budget;
   const RematLimits &limits;
   RematRandom random;
+  bool isFirst = false;
 };
 
 } // namespace nap::planning

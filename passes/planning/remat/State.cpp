@@ -2,6 +2,7 @@
 #include "passes/planning/remat/State.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace nap::planning;
 
@@ -65,6 +66,34 @@ bool RematState::isLiveBefore(int64_t tensor, int64_t position, Life &life) cons
 
 bool RematState::isIntact(int64_t tensor, int64_t position) const {
   return overwrittenAt[tensor] >= position;
+}
+
+int64_t RematState::areaChange(int64_t from, int64_t to, int64_t bytes) const {
+  if (bytes == 0)
+    return 0;
+  int64_t change = 0;
+  for (int64_t at = from; at < to;) {
+    int64_t group = at / kGroup;
+    if (at % kGroup == 0 && at + kGroup <= to) {
+      bool staysBelow = mostOfGroup[group] + std::max<int64_t>(0, bytes) <= budget;
+      bool staysAbove = leastOfGroup[group] + std::min<int64_t>(0, bytes) >= budget;
+      if (staysBelow || staysAbove) {
+        change += staysAbove ? bytes * kGroup : 0;
+        at += kGroup;
+        continue;
+      }
+    }
+    int64_t above = heights[at++] - budget;
+    change += std::max<int64_t>(0, above + bytes) - std::max<int64_t>(0, above);
+  }
+  return change;
+}
+
+void RematState::setBudget(int64_t bytes) {
+  budget = bytes;
+  area = 0;
+  for (int64_t height : heights)
+    area += std::max<int64_t>(0, height - budget);
 }
 
 bool RematState::assign(Sequence next) {
@@ -141,10 +170,14 @@ bool RematState::rebuild() {
   }
   found[length] = live + changes[length];
   shareInPlace();
+  leastOfGroup.assign(length / kGroup + 1, std::numeric_limits<int64_t>::max());
+  mostOfGroup.assign(length / kGroup + 1, 0);
   for (int64_t at = 0; at < length; ++at) {
     area += std::max<int64_t>(0, heights[at] - budget);
     if (heights[at] > heights[highest])
       highest = at;
+    leastOfGroup[at / kGroup] = std::min(leastOfGroup[at / kGroup], heights[at]);
+    mostOfGroup[at / kGroup] = std::max(mostOfGroup[at / kGroup], heights[at]);
   }
   return true;
 }

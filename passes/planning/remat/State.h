@@ -64,6 +64,11 @@ public:
   /// Whether a given tensor still has its old content before `position`.
   bool isIntact(int64_t tensor, int64_t position) const;
 
+  /// The change of the area if the heights in [from, to) were `bytes` higher.
+  int64_t areaChange(int64_t from, int64_t to, int64_t bytes) const;
+
+  void setBudget(int64_t bytes);
+
   /// Takes another sequence. False, and the state is unchanged, if it reads what is not there.
   bool assign(Sequence next);
 
@@ -75,6 +80,9 @@ private:
   /// Takes off what results share with inputs that die in their step.
   void shareInPlace();
 
+  /// Positions of which the least and the largest height are known.
+  static constexpr int64_t kGroup = 32;
+  std::vector<int64_t> leastOfGroup, mostOfGroup;
   std::vector<int64_t> firstTouch, touched;
   /// Per tensor: where it is written over; the length if nowhere.
   std::vector<int64_t> overwrittenAt;
