@@ -3,6 +3,7 @@
 #include "passes/planning/remat/State.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace nap::planning;
 
@@ -92,8 +93,8 @@ static int64_t boundAt(const RematFacts &facts, int64_t cut, int64_t budget, boo
     bound += double(item.cost) * std::min(1.0, double(need) / double(item.bytes));
     need -= item.bytes;
   }
-  // Less a part in 2^40 for the rounding of the sums.
-  return need > 0 ? -1 : int64_t(bound * (1 - 0x1p-40));
+  // Times are whole. A part in 2^40 less, for the rounding of the sums.
+  return need > 0 ? -1 : int64_t(std::ceil(bound * (1 - 0x1p-40)));
 }
 
 int64_t nap::planning::addedTimeBound(const RematProblem &problem, int64_t budget, bool mayMove) {
