@@ -1,0 +1,276 @@
+// Orders of low peak: several quick ones, and the best of all.
+#include "passes/planning/remat/Order.h"
+#include "passes/planning/remat/State.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+using namespace nap::planning;
+
+namespace {
+/// Which steps come before which, and what each reads, once.
+struct Graph {
+  explicit Graph(const RematFacts &facts);
+
+  const RematFacts &facts;
+  std::vector<std::vector<int64_t>> before, after;
+  /// Per tensor: how many steps read it; one more if it is kept.
+  std::vector<int64_t> readers;
+};
+} // namespace
+
+Graph::Graph(const RematFacts &facts)
+    : facts(facts), before(facts.reads.size()), after(facts.reads.size()),
+      readers(facts.sizes.size(), 0) {
+  std::vector<std::vector<int64_t>> readersOf(facts.sizes.size());
+  for (size_t number = 0; number < facts.reads.size(); ++number)
+    for (int64_t read : facts.reads[number]) {
+      ++readers[read];
+      readersOf[read].push_back(int64_t(number));
+      if (facts.writerOf[read] >= 0)
+        before[number].push_back(facts.writerOf[read]);
+    }
+  for (size_t tensor = 0; tensor < readers.size(); ++tensor)
+    readers[tensor] += facts.isKept[tensor];
+  for (size_t number = 0; number < facts.reads.size(); ++number) {
+    for (int64_t old : facts.overwritten[number])
+      for (int64_t reader : readersOf[old])
+        if (reader != int64_t(number))
+          before[number].push_back(reader);
+    std::sort(before[number].begin(), before[number].end());
+    before[number].erase(std::unique(before[number].begin(), before[number].end()),
+                         before[number].end());
+  }
+  for (size_t number = 0; number < before.size(); ++number)
+    for (int64_t other : before[number])
+      after[other].push_back(int64_t(number));
+}
+
+/// Ready steps that a greedy order compares at a time.
+static constexpr size_t kCompared = 256;
+
+/// Runs, of the ready steps, the one that leaves the fewest bytes more; of equal ones the first.
+static Sequence greedyOrder(const Graph &graph) {
+  const RematFacts &facts = graph.facts;
+  std::vector<int64_t> left = graph.readers, waiting(graph.before.size());
+  std::set<int64_t> ready;
+  for (size_t number = 0; number < waiting.size(); ++number)
+    if ((waiting[number] = int64_t(graph.before[number].size())) == 0)
+      ready.insert(int64_t(number));
+  auto growth = [&](int64_t number) {
+    int64_t bytes = 0;
+    for (int64_t result : facts.writes[number])
+      bytes += graph.readers[result] > 0 ? facts.sizes[result] : 0;
+    for (int64_t read : facts.reads[number])
+      bytes -= left[read] == 1 ? facts.sizes[read] : 0;
+    return bytes;
+  };
+  Sequence order;
+  while (!ready.empty()) {
+    int64_t best = -1, least = 0;
+    size_t compared = 0;
+    for (int64_t number : ready) {
+      int64_t bytes = growth(number);
+      if (best < 0 || bytes < least) {
+        best = number;
+        least = bytes;
+      }
+      if (++compared == kCompared)
+        break;
+    }
+    ready.erase(best);
+    order.push_back(best);
+    for (int64_t read : facts.reads[best])
+      --left[read];
+    for (int64_t number : graph.after[best])
+      if (--waiting[number] == 0)
+        ready.insert(number);
+  }
+  return order;
+}
+
+/// The same from the end back: of the steps behind which all have their place, the one that makes the
+/// fewest bytes live before it.
+static Sequence greedyFromTheEnd(const Graph &graph) {
+  const RematFacts &facts = graph.facts;
+  std::vector<bool> isLive = facts.isKept;
+  std::vector<int64_t> waiting(graph.after.size());
+  std::set<int64_t, std::greater<>> ready;
+  for (size_t number = 0; number < waiting.size(); ++number)
+    if ((waiting[number] = int64_t(graph.after[number].size())) == 0)
+      ready.insert(int64_t(number));
+  auto growth = [&](int64_t number) {
+    int64_t bytes = 0;
+    for (int64_t read : facts.reads[number])
+      bytes += isLive[read] ? 0 : facts.sizes[read];
+    for (int64_t result : facts.writes[number])
+      bytes -= isLive[result] ? facts.sizes[result] : 0;
+    return bytes;
+  };
+  Sequence order;
+  while (!ready.empty()) {
+    int64_t best = -1, least = 0;
+    size_t compared = 0;
+    for (int64_t number : ready) {
+      int64_t bytes = growth(number);
+      if (best < 0 || bytes < least) {
+        best = number;
+        least = bytes;
+      }
+      if (++compared == kCompared)
+        break;
+    }
+    ready.erase(best);
+    order.push_back(best);
+    for (int64_t read : facts.reads[best])
+      isLive[read] = true;
+    for (int64_t number : graph.before[best])
+      if (--waiting[number] == 0)
+        ready.insert(number);
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+/// What a step needs comes right before it, the input with the larger results behind it first.
+static Sequence depthFirst(const Graph &graph) {
+  const RematFacts &facts = graph.facts;
+  size_t count = graph.before.size();
+  // Bytes of all results that a step needs, its inputs' needs counted once for every way.
+  std::vector<double> weight(count, 0);
+  for (size_t number = 0; number < count; ++number) {
+    weight[number] = double(facts.written[number]);
+    for (int64_t other : graph.before[number])
+      if (other < int64_t(number))
+        weight[number] = std::min(1e300, weight[number] + weight[other]);
+  }
+  std::vector<bool> hasRun(count, false), isOpen(count, false);
+  Sequence order;
+  std::vector<int64_t> stack;
+  for (size_t root = 0; root < count; ++root) {
+    if (!graph.after[root].empty())
+      continue;
+    stack.push_back(int64_t(root));
+    while (!stack.empty()) {
+      int64_t number = stack.back();
+      if (isOpen[number] || hasRun[number]) {
+        stack.pop_back();
+        if (!hasRun[number])
+          order.push_back(number);
+        hasRun[number] = true;
+        continue;
+      }
+      isOpen[number] = true;
+      std::vector<int64_t> needed;
+      for (int64_t other : graph.before[number])
+        if (!hasRun[other])
+          needed.push_back(other);
+      std::sort(needed.begin(), needed.end(), [&](int64_t a, int64_t b) {
+        return weight[a] != weight[b] ? weight[a] < weight[b] : a > b;
+      });
+      stack.insert(stack.end(), needed.begin(), needed.end());
+    }
+  }
+  return order;
+}
+
+Sequence nap::planning::bestOfOrders(const RematProblem &problem) {
+  RematFacts facts(problem);
+  Graph graph(facts);
+  RematState best(facts, givenOrder(problem), 0);
+  for (Sequence order : {greedyOrder(graph), greedyFromTheEnd(graph), depthFirst(graph)}) {
+    // An order that leaves something out is none: edges of overwriting may close a circle.
+    if (order.size() != facts.reads.size())
+      continue;
+    RematState next(facts, order, 0);
+    if (next.assign(order) && next.peak() < best.peak())
+      best.assign(std::move(order));
+  }
+  return best.sequence;
+}
+
+namespace {
+/// A set of steps that may have run, with the least peak on the way to it.
+struct DownSet {
+  uint64_t steps;
+  int64_t peak, live;
+  size_t parent;
+  int64_t last;
+};
+} // namespace
+
+/// What runs when `number` runs after `set`: the height, and what is live then.
+static DownSet extend(const Graph &graph, const std::vector<uint64_t> &readersOf, const DownSet &set,
+                      int64_t number) {
+  const RematFacts &facts = graph.facts;
+  uint64_t steps = set.steps | uint64_t(1) << number;
+  auto dies = [&](int64_t tensor) {
+    return !facts.isKept[tensor] && (readersOf[tensor] & ~steps) == 0;
+  };
+  int64_t height = set.live + facts.written[number], live = set.live;
+  for (int64_t result : facts.writes[number])
+    live += dies(result) ? 0 : facts.sizes[result];
+  for (int64_t read : facts.reads[number])
+    live -= facts.writerOf[read] >= 0 && dies(read) ? facts.sizes[read] : 0;
+  std::vector<int64_t> taken;
+  auto isTaken = [&](int64_t tensor) {
+    return std::find(taken.begin(), taken.end(), tensor) != taken.end();
+  };
+  for (auto [read, write] : facts.problem.timeline.steps[number].inPlace)
+    if (facts.sizes[read] > 0 && facts.sizes[read] == facts.sizes[write] && dies(read) &&
+        !isTaken(read) && !isTaken(write)) {
+      taken.push_back(read);
+      taken.push_back(write);
+      height -= facts.sizes[write];
+    }
+  return {steps, std::max(set.peak, height), live, 0, number};
+}
+
+Sequence nap::planning::exactOrder(const RematProblem &problem, int64_t known, size_t mostSets) {
+  RematFacts facts(problem);
+  int64_t count = int64_t(facts.reads.size());
+  if (count > 64)
+    return {};
+  Graph graph(facts);
+  std::vector<uint64_t> readersOf(facts.sizes.size(), 0), needs(count, 0);
+  for (int64_t number = 0; number < count; ++number) {
+    for (int64_t read : facts.reads[number])
+      readersOf[read] |= uint64_t(1) << number;
+    for (int64_t other : graph.before[number])
+      needs[number] |= uint64_t(1) << other;
+  }
+  std::vector<std::vector<DownSet>> layers{{{0, facts.resident, facts.resident, 0, -1}}};
+  for (int64_t size = 0; size < count; ++size) {
+    std::vector<DownSet> next;
+    for (size_t index = 0; index < layers.back().size(); ++index) {
+      const DownSet &set = layers.back()[index];
+      for (int64_t number = 0; number < count; ++number) {
+        if (set.steps >> number & 1 || needs[number] & ~set.steps)
+          continue;
+        DownSet wider = extend(graph, readersOf, set, number);
+        wider.parent = index;
+        if (wider.peak < known)
+          next.push_back(wider);
+      }
+      if (next.size() > 8 * mostSets)
+        return {};
+    }
+    std::sort(next.begin(), next.end(), [](const DownSet &a, const DownSet &b) {
+      return std::tie(a.steps, a.peak, a.parent, a.last) < std::tie(b.steps, b.peak, b.parent, b.last);
+    });
+    auto isSame = [](const DownSet &a, const DownSet &b) { return a.steps == b.steps; };
+    next.erase(std::unique(next.begin(), next.end(), isSame), next.end());
+    if (next.empty() || next.size() > mostSets)
+      return {};
+    layers.push_back(std::move(next));
+  }
+  Sequence order;
+  size_t index = 0;
+  for (size_t layer = layers.size() - 1; layer > 0; --layer) {
+    order.push_back(layers[layer][index].last);
+    index = layers[layer][index].parent;
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
