@@ -1,5 +1,6 @@
 // Answers to budgets.
 #include "passes/planning/remat/Rematerialize.h"
+#include "passes/planning/chains/Chain.h"
 #include "passes/planning/remat/Search.h"
 
 #include <algorithm>
@@ -30,14 +31,33 @@ static RematResult finish(const RematProblem &problem, const RematState &state, 
   return result;
 }
 
+/// A chain has a best schedule: takes it where it is faster, or the only one.
+static bool takeChain(const RematFacts &facts, RematState &state, const RematLimits &limits,
+                      bool fits) {
+  Sequence sequence = solveChain(facts.problem, state.budget);
+  if (sequence.empty())
+    return fits;
+  RematState chain(facts, givenOrder(facts.problem), state.budget);
+  if (!chain.assign(std::move(sequence)) || chain.area > 0)
+    return fits;
+  RematSearch(facts, limits).prune(chain);
+  if (!fits || chain.time < state.time)
+    state.assign(std::move(chain.sequence));
+  return true;
+}
+
 /// Whether the state meets the budget after a search that starts from where it stands.
 static bool search(const RematFacts &facts, RematState &state, const RematLimits &limits) {
   if (state.peak() <= state.budget)
     return true;
-  RematSearch search(facts, limits);
-  if (state.budget < floorBound(facts.problem) || !search.findFirst(state))
+  if (state.budget < floorBound(facts.problem))
     return false;
-  search.prune(state);
+  RematSearch search(facts, limits);
+  bool fits = search.findFirst(state);
+  if (fits)
+    search.prune(state);
+  if (!takeChain(facts, state, limits, fits))
+    return false;
   search.startOver(state);
   search.repairWindows(state);
   return true;
@@ -91,7 +111,7 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
     if (!fits) {
       quick.seed = limits.seed + uint64_t(probe);
       RematSearch search(facts, quick);
-      fits = search.findFirst(state);
+      fits = takeChain(facts, state, quick, search.findFirst(state));
       if (fits)
         search.prune(state);
     }
