@@ -15,7 +15,5 @@ root.mkdir(parents=True)
 models.write_data(model, root)
 for accumulate in model.micro_batches:
     forms = {"fused": models.TASKS, "unfused": ["--disable-pass=nap-fuse", *models.TASKS]}
-    if accumulate == model.micro_batches[-1]:
-        forms["narrow"] = ["--cpu=x86-64-v3"]
     for form, flags in forms.items():
         models.call("napkin", "compile", *model.flags(accumulate), *flags, "-o", root / f"x{accumulate}-{form}")

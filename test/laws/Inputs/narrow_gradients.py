@@ -13,9 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reference"
 import safetensors  # noqa: E402
 
 
-def weights(folder, flags, data, precision, rate):
-    models.call("napkin", "train", *flags, *data, "--precision", precision, "--optimizer", f"sgd(lr = {rate})",
-                "--clip-norm", "none", "--quiet", "--threads", 2, "--steps", 1, "--save", folder)
+def weights(folder, command, data, *more):
+    models.call(*command, *data, "--quiet", "--threads", 2, "--steps", 1, "--save", folder, *more)
     (step,) = folder.glob("step-*")
     return safetensors.read(step / "model.safetensors")
 
@@ -29,10 +28,13 @@ for name in sys.argv[3:]:
     folder = root / name
     folder.mkdir(parents=True)
     models.write_data(model, folder)
-    data, flags = models.data_flags(model, folder), model.flags(1)
-    start = weights(folder / "start", flags, data, "f32", 0)
-    wide = weights(folder / "wide", flags, data, "f32", 1)
-    narrow = weights(folder / "narrow", flags, data, "mixed(bf16)", 1)
+    data = models.data_flags(model, folder)
+    flags = [*model.flags(1), "--optimizer", "sgd(lr = lr)", "--clip-norm", "none", "--precision"]
+    models.call("napkin", "compile", *flags, "f32", "-o", folder / "f32")
+    # A step of rate 0 leaves the initial weights.
+    start = weights(folder / "start", [folder / "f32"], data, "-D", "lr=0")
+    wide = weights(folder / "wide", [folder / "f32"], data, "-D", "lr=1")
+    narrow = weights(folder / "narrow", ["napkin", "train", *flags, "mixed(bf16)"], data, "-D", "lr=1")
     differ = 0
     for tensor in sorted(start.keys() - {"__metadata__"}):
         gradient = [a - b for a, b in zip(start[tensor][2], wide[tensor][2])]
