@@ -96,17 +96,6 @@ static LogicalResult buildAdjoints(OpBuilder &builder, Value loss, const DenseSe
   return success();
 }
 
-/// Erases ops of `body` from `first` on whose results nobody reads.
-static void eraseUnread(Block &body, Operation *first) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
-    bool last = &op == first;
-    if (isOpTriviallyDead(&op))
-      op.erase();
-    if (last)
-      return;
-  }
-}
-
 /// The value that `function` returns as the loss; null if it returns none.
 static Value lossOf(func::FuncOp function) {
   for (auto [i, value] : llvm::enumerate(returnedValues(function)))

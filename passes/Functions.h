@@ -18,6 +18,18 @@ inline mlir::OperandRange returnedValues(mlir::func::FuncOp function) {
   return function.getBody().front().getTerminator()->getOperands();
 }
 
+/// Erases the ops of a block whose results nobody reads, the last first; with `first` only from that
+/// one on.
+inline void eraseUnread(mlir::Block &body, mlir::Operation *first = nullptr) {
+  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
+    bool isFirst = &op == first;
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
+    if (isFirst)
+      return;
+  }
+}
+
 /// Builds a function over a module's declarations, argument by argument: each declaration that is
 /// read becomes one argument; results carry the attribute that says what they are.
 class FunctionBuilder {
@@ -68,9 +80,7 @@ public:
   mlir::func::FuncOp finish() {
     mlir::func::ReturnOp::create(builder, function.getLoc(), results);
     mlir::Block &body = function.getBody().front();
-    for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-      if (mlir::isOpTriviallyDead(&op))
-        op.erase();
+    eraseUnread(body);
     for (unsigned i = names.size(); i-- > 0;)
       if (body.getArgument(i).use_empty()) {
         body.eraseArgument(i);

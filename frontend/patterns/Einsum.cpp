@@ -51,9 +51,6 @@ private:
 
 } // namespace
 
-/// The name of an axis of the ellipsis, counted from its right end.
-static std::string ellipsisName(size_t fromRight) { return fmt::format("...{}", fromRight); }
-
 /// The groups are words: parentheses and 1 do not stand in an einsum.
 static bool isSimple(Evaluator &evaluator, const WrittenPattern &written, const PatternSide &side) {
   for (const PatternGroup &group : side.groups)

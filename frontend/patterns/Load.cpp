@@ -182,43 +182,17 @@ private:
 };
 } // namespace
 
-/// The name of an axis of the ellipsis.
-static std::string ellipsisName(size_t place) { return fmt::format("...{}", place); }
-
 /// Splits one axis of ours.
 bool FileLayout::splitGroup(const PatternGroup &group, size_t place) {
-  const Axis &axis = declaration.axes[place];
-  Range at = written.at(group.span);
-  if (group.items.empty() && axis.size != 1) {
-    evaluator.report<Error::PatternOne>(at, place, what, sizeText(axis));
+  std::map<std::string, GivenSize> given;
+  for (const auto &[name, size] : rule.sizes)
+    given[name] = {size.first, size.second->value.get()};
+  auto parts = napkin::splitGroup(evaluator, written, group, given, declaration.axes[place], place,
+                                  what);
+  if (!parts)
     return false;
-  }
-  int64_t known = 1;
-  const PatternItem *unknown = nullptr;
-  std::string text;
-  for (const PatternItem &item : group.items) {
-    auto size = rule.sizes.find(item.name);
-    if (size != rule.sizes.end()) {
-      text += fmt::format("{}'{}'", text.empty() ? "" : " * ", item.name);
-      if (__builtin_mul_overflow(known, size->second.first, &known))
-        known = 0;
-    } else if (unknown) {
-      evaluator.report<Error::PatternUnknowns>(at, unknown->name, item.name);
-      return false;
-    } else {
-      unknown = &item;
-    }
-  }
-  bool fits = known > 0 && (unknown ? axis.size % known == 0 : axis.size == known);
-  if (!fits && unknown)
-    evaluator.report<Error::DoesNotDivide>(at, place, what, axis.size, text, known);
-  else if (!fits)
-    evaluator.report<Error::PatternSize>(at, place, what, axis.size, text, known);
-  if (!fits)
-    return false;
-  for (const PatternItem &item : group.items)
-    elementary.emplace_back(item.name, &item == unknown ? axis.size / known
-                                                        : rule.sizes.at(item.name).first);
+  for (size_t i = 0; i < group.items.size(); ++i)
+    elementary.emplace_back(group.items[i].name, (*parts)[i]);
   return true;
 }
 

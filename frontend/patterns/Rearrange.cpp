@@ -34,6 +34,51 @@ std::optional<WrittenPattern> readPattern(Evaluator &evaluator, const Argument &
   return written;
 }
 
+std::string ellipsisName(size_t place) { return fmt::format("...{}", place); }
+
+std::optional<std::vector<int64_t>>
+splitGroup(Evaluator &evaluator, const WrittenPattern &written, const PatternGroup &group,
+           const std::map<std::string, GivenSize> &given, const Axis &axis, size_t place,
+           const std::string &what) {
+  Range at = written.at(group.span);
+  if (group.items.empty() && axis.size != 1) {
+    evaluator.report<Error::PatternOne>(at, place, what, sizeText(axis));
+    return std::nullopt;
+  }
+  int64_t known = 1;
+  const PatternItem *unknown = nullptr;
+  const ast::Expr *expr = nullptr;
+  std::string text;
+  for (const PatternItem &item : group.items) {
+    auto size = given.find(item.name);
+    if (size == given.end()) {
+      if (unknown) {
+        evaluator.report<Error::PatternUnknowns>(at, unknown->name, item.name);
+        return std::nullopt;
+      }
+      unknown = &item;
+      continue;
+    }
+    expr = size->second.expr;
+    text += fmt::format("{}'{}'", text.empty() ? "" : " * ", item.name);
+    if (__builtin_mul_overflow(known, size->second.size, &known))
+      known = 0;
+  }
+  bool fits = known > 0 && (unknown ? axis.size % known == 0 : axis.size == known);
+  if (!fits) {
+    Diagnostic &error =
+        unknown ? evaluator.report<Error::DoesNotDivide>(at, place, what, axis.size, text, known)
+                : evaluator.report<Error::PatternSize>(at, place, what, axis.size, text, known);
+    if (expr)
+      evaluator.noteNames(error, expr);
+    return std::nullopt;
+  }
+  std::vector<int64_t> parts;
+  for (const PatternItem &item : group.items)
+    parts.push_back(&item == unknown ? axis.size / known : given.at(item.name).size);
+  return parts;
+}
+
 std::string operandText(const Argument &argument, std::string otherwise) {
   if (argument.expr && argument.expr->kind == ast::ExprKind::Path)
     return fmt::format("'{}'", argument.expr->range.text());
@@ -81,13 +126,10 @@ private:
   bool splitGroup(const PatternGroup &group, size_t place);
   /// The names of a group in order, "..." as its axes.
   std::vector<std::string> namesOf(const PatternGroup &group) const;
-  std::map<std::string, std::pair<int64_t, const Argument *>> sizes;
+  std::map<std::string, GivenSize> sizes;
 };
 
 } // namespace
-
-/// The name of an axis of the ellipsis.
-static std::string ellipsisName(size_t place) { return fmt::format("...{}", place); }
 
 bool Rearrangement::readSizes() {
   std::vector<std::string_view> names;
@@ -109,57 +151,25 @@ bool Rearrangement::readSizes() {
       evaluator.reportTooSmall(argument->range, *size, argument->expr);
       return false;
     }
-    sizes[name] = {*size, argument};
+    sizes[name] = {*size, argument->expr};
   }
   return true;
 }
 
 bool Rearrangement::splitGroup(const PatternGroup &group, size_t place) {
   const Axis &axis = tensor.axes[place];
-  Range at = written.at(group.span);
-  if (group.items.empty()) {
-    if (axis.size == 1) {
-      elementary.push_back({"", 1, axis, false});
-      return true;
-    }
-    evaluator.report<Error::PatternOne>(at, place, what, sizeText(axis));
+  auto parts = napkin::splitGroup(evaluator, written, group, sizes, axis, place, what);
+  if (!parts)
     return false;
-  }
-  int64_t known = 1;
-  const PatternItem *unknown = nullptr;
-  const Argument *given = nullptr;
-  std::string text;
-  for (const PatternItem &item : group.items) {
-    auto size = sizes.find(item.name);
-    if (size == sizes.end()) {
-      if (unknown) {
-        evaluator.report<Error::PatternUnknowns>(at, unknown->name, item.name);
-        return false;
-      }
-      unknown = &item;
-      continue;
-    }
-    given = size->second.second;
-    text += fmt::format("{}'{}'", text.empty() ? "" : " * ", item.name);
-    if (__builtin_mul_overflow(known, size->second.first, &known))
-      known = 0;
-  }
-  bool fits = known > 0 && (unknown ? axis.size % known == 0 : axis.size == known);
-  if (!fits) {
-    Diagnostic &error =
-        unknown ? evaluator.report<Error::DoesNotDivide>(at, place, what, axis.size, text, known)
-                : evaluator.report<Error::PatternSize>(at, place, what, axis.size, text, known);
-    if (given)
-      evaluator.noteNames(error, given->expr);
-    return false;
-  }
-  for (const PatternItem &item : group.items) {
+  if (group.items.empty())
+    elementary.push_back({"", 1, axis, false});
+  for (size_t i = 0; i < group.items.size(); ++i) {
+    const PatternItem &item = group.items[i];
     if (find(item.name)) {
       evaluator.report<Error::PatternTwice>(written.at(item.span), item.name);
       return false;
     }
-    int64_t size = &item == unknown ? axis.size / known : sizes[item.name].first;
-    elementary.push_back({item.name, size, axis, group.items.size() == 1});
+    elementary.push_back({item.name, (*parts)[i], axis, group.items.size() == 1});
   }
   return true;
 }
@@ -295,7 +305,7 @@ Value Rearrangement::join(mlir::Value value, llvm::ArrayRef<int64_t> dropped) {
     bool isSingle = isEllipsis || names.size() == 1;
     for (const std::string &name : names) {
       int64_t place = placeOf(name);
-      int64_t own = place < 0 ? sizes[name].first : named[place]->size;
+      int64_t own = place < 0 ? sizes[name].size : named[place]->size;
       if (place >= 0) {
         order.push_back(place);
         kept.push_back(all.size());

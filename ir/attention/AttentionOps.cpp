@@ -2,6 +2,7 @@
 #include "ir/attention/Attention.h"
 #include "ir/Verify.h"
 #include "ir/ops/Build.h"
+#include "ir/schedule/DrawWork.h"
 
 using namespace mlir;
 using namespace nap;
@@ -100,9 +101,6 @@ LogicalResult AttentionBackwardOp::verify() {
 //===-- Cost
 //-----------------------------------------------------------------------------------===//
 
-/// Integer work of one block of four random words (docs/accounting.md), and of one element.
-static constexpr int64_t kDrawBlock = 98, kDrawElement = 3;
-
 /// Random bits of all elements that are gone through, in fours of the mask's row-major order.
 static Count drawWork(const AttentionShape &shape, const AttentionPairs &count) {
   if (shape.rate == 0)
@@ -120,7 +118,7 @@ static Count drawWork(const AttentionShape &shape, const AttentionPairs &count) 
         fours += ((row + end - 1) / 4 - (row + begin) / 4 + 1) * repeats;
       }
     }
-  return fours * kDrawBlock + heads * count.pairs * kDrawElement;
+  return fours * kPhiloxBlock + heads * count.pairs * kUniformElement;
 }
 
 Cost AttentionOp::getCost() {

@@ -1,6 +1,7 @@
 // Rules of constants, ramps and random draws.
 #include "ir/Ops.h"
 #include "ir/Verify.h"
+#include "ir/schedule/DrawWork.h"
 
 using namespace mlir;
 using namespace nap;
@@ -17,15 +18,11 @@ LogicalResult IotaOp::verify() {
 
 Cost IotaOp::getCost() { return costOn(getType()); }
 
-/// Integer work of one Philox4x32-10 block of four words: ten rounds of two products, each a high
-/// and a low word, and four exclusive ors; the key's two additions before all rounds but the first.
-static constexpr int64_t kPhiloxBlock = 10 * (2 * 2 + 4) + 9 * 2;
-
-/// Random bits count as integer work, up to the number in [0, 1): a shift, a conversion, a product.
+/// Random bits count as integer work, up to the number in [0, 1).
 static Cost uniformCost(RankedTensorType type) {
   Cost cost = costOn(type);
   Count elements = type.getNumElements();
-  cost.integer = (elements + 3) / 4 * kPhiloxBlock + elements * 3;
+  cost.integer = (elements + 3) / 4 * kPhiloxBlock + elements * kUniformElement;
   return cost;
 }
 
@@ -35,7 +32,7 @@ Cost RandomNormalOp::getCost() {
   Cost cost = uniformCost(getType());
   Count pairs = (getType().getNumElements() + 1) / 2;
   // Both words of a pair are drawn even where only its first element exists.
-  cost.integer = (Count(getType().getNumElements()) + 3) / 4 * kPhiloxBlock + pairs * 2 * 3;
+  cost.integer = (Count(getType().getNumElements()) + 3) / 4 * kPhiloxBlock + pairs * 2 * kUniformElement;
   // 1 - u, -2 log, 2 pi u, and two products with the radius; log, sqrt, cos, sin.
   cost.vec = pairs * 5;
   cost.trn = pairs * 4;

@@ -108,12 +108,6 @@ static void sumInF32(Operation *op) {
   op->erase();
 }
 
-static void eraseUnread(func::FuncOp function) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 namespace {
 struct MixedPrecisionPass : nap::impl::MixedPrecisionPassBase<MixedPrecisionPass> {
   void runOnOperation() override {
@@ -123,7 +117,7 @@ struct MixedPrecisionPass : nap::impl::MixedPrecisionPassBase<MixedPrecisionPass
       for (auto [i, value] : llvm::enumerate(llvm::to_vector(returnedValues(function))))
         if (function.getResultAttr(i, kGradientOfAttr))
           keepWide(value);
-      eraseUnread(function);
+      eraseUnread(function.getBody().front());
     }
     SmallVector<Operation *> narrow;
     getOperation().walk([&](Operation *op) {

@@ -31,9 +31,24 @@ std::optional<double> nap::splatNumber(Value value) {
   return std::nullopt;
 }
 
+std::optional<SmallVector<int64_t>> nap::axesThroughReshape(ReshapeOp reshape) {
+  ArrayRef<int64_t> from = shapeOf(reshape.getX()), to = shapeOf(reshape);
+  SmallVector<int64_t> axes(to.size(), -1);
+  size_t source = 0;
+  for (size_t target = 0; target < to.size(); ++target) {
+    if (to[target] == 1)
+      continue;
+    while (source < from.size() && from[source] == 1)
+      ++source;
+    if (source == from.size() || from[source] != to[target])
+      return std::nullopt;
+    axes[target] = source++;
+  }
+  return axes;
+}
+
 bool nap::moveThroughView(Operation *view, PositionBound &bound) {
   SmallVector<int64_t> moved(shapeOf(view->getResult(0)).size(), 0);
-  ArrayRef<int64_t> from = shapeOf(view->getOperand(0)), to = shapeOf(view->getResult(0));
   if (auto broadcast = dyn_cast<BroadcastOp>(view)) {
     for (auto [axis, target] : llvm::enumerate(broadcast.getAxes()))
       moved[target] = bound.coefficients[axis];
@@ -41,22 +56,16 @@ bool nap::moveThroughView(Operation *view, PositionBound &bound) {
     for (auto [target, axis] : llvm::enumerate(permute.getOrder()))
       moved[target] = bound.coefficients[axis];
   } else if (auto slice = dyn_cast<SliceOp>(view)) {
-    for (size_t axis = 0; axis < from.size(); ++axis) {
+    for (size_t axis = 0; axis < moved.size(); ++axis) {
       bound.constant += slice.getStarts()[axis] * bound.coefficients[axis];
       moved[axis] = slice.getStrides()[axis] * bound.coefficients[axis];
     }
-  } else if (isa<ReshapeOp>(view)) {
-    // Axes of size 1 may come and go.
-    size_t axis = 0;
-    for (size_t target = 0; target < to.size(); ++target) {
-      if (to[target] == 1)
-        continue;
-      while (axis < from.size() && from[axis] == 1)
-        ++axis;
-      if (axis == from.size() || from[axis] != to[target])
-        return false;
-      moved[target] = bound.coefficients[axis++];
-    }
+  } else if (auto reshape = dyn_cast<ReshapeOp>(view)) {
+    auto axes = axesThroughReshape(reshape);
+    if (!axes)
+      return false;
+    for (auto [target, axis] : llvm::enumerate(*axes))
+      moved[target] = axis < 0 ? 0 : bound.coefficients[axis];
   } else {
     return false;
   }

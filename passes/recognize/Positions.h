@@ -16,6 +16,10 @@ struct PositionBound {
 std::optional<llvm::SmallVector<PositionBound>> positionBounds(mlir::Value condition,
                                                                bool negated = false);
 
+/// By axis of a reshape's result the axis of its operand that it is, -1 for one of size 1; nothing
+/// where axes are split or joined.
+std::optional<llvm::SmallVector<int64_t>> axesThroughReshape(ReshapeOp reshape);
+
 /// Turns `bound`, said of the indices of the view's operand, into one of the view's; false where
 /// the view does more than move axes.
 bool moveThroughView(mlir::Operation *view, PositionBound &bound);

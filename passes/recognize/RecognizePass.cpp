@@ -10,7 +10,7 @@
 // Runs before autodiff, so that gradients are those of the op. What comes near and is not replaced
 // is left as it is; with `remarks` a remark says why. To rounding: the op's sums have another order
 // than the composition's.
-#include "passes/Passes.h"
+#include "passes/Functions.h"
 #include "passes/recognize/Attention.h"
 
 namespace nap {
@@ -31,9 +31,7 @@ struct RecognizePass : nap::impl::RecognizePassBase<RecognizePass> {
       func.walk([&](EinsumOp einsum) { products.push_back(einsum); });
       for (EinsumOp product : products)
         visit(product);
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
-        if (isOpTriviallyDead(&op))
-          op.erase();
+      eraseUnread(func.getBody().front());
     }
   }
 

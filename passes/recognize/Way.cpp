@@ -28,21 +28,11 @@ static bool repeatsAlong(Value value, ReduceOp reduced, int64_t axis,
         place = found == broadcast.getAxes().end() ? -1 : found - broadcast.getAxes().begin();
       }
     } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      ArrayRef<int64_t> from = reshape.getX().getType().getShape(),
-                        to = reshape.getType().getShape();
-      SmallVector<int64_t> moved(to.size(), -1);
-      size_t source = 0;
-      for (size_t target = 0; target < to.size(); ++target) {
-        if (to[target] == 1)
-          continue;
-        while (source < from.size() && from[source] == 1)
-          ++source;
-        if (source == from.size() || from[source] != to[target])
-          return false;
-        moved[target] = source++;
-      }
+      auto axes = axesThroughReshape(reshape);
+      if (!axes)
+        return false;
       for (int64_t &place : places)
-        place = place < 0 ? -1 : moved[place];
+        place = place < 0 ? -1 : (*axes)[place];
     } else if (!isa<StopGradientOp, CastOp>(op)) {
       return false;
     }
