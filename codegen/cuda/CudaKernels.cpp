@@ -29,6 +29,8 @@ static LogicalResult fillFunction(KernelFunction kernel, CudaKernel &cuda) {
     if (isa<AttentionOp, AttentionBackwardOp>(op))
       return fillAttention(kernel, &op, cuda);
   }
+  if (kernel.def.getKernelClass() == KernelClass::contraction && fillContraction(kernel, cuda))
+    return success();
   FailureOr<int64_t> rows = rowsOf(kernel);
   if (failed(rows))
     return failure();

@@ -10,6 +10,8 @@ struct Place {
   i64 offset, lead[3], head, row, element;
 };
 
+constexpr Place nowhere = {};
+
 /// An attention and its tensors. Query i sees keys i + from, ..., i + to.
 struct Attention {
   int lead_sizes[3], heads, groups, queries, keys, key_size, value_size;

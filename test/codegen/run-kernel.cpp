@@ -47,6 +47,8 @@ static cl::opt<bool> timing("time", cl::desc("print the time of one call, in mic
 static cl::opt<bool> onlyTime("only-time", cl::desc("do not compare: print the best time of one call on one thread"));
 static cl::opt<bool> print("print-code", cl::desc("print the LLVM IR"));
 static cl::opt<bool> cudaHost("cuda-host", cl::desc("run the CUDA text beside the CPU's code, in the emulator"));
+static cl::opt<double> cudaNear("cuda-near", cl::desc("how far floats of the CUDA text may differ, over the result's largest; 0: equal bits"),
+                                cl::init(0));
 static cl::opt<std::string> cudaText("cuda-text", cl::desc("file that gets the CUDA text"));
 static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH of float arguments"));
 
@@ -120,7 +122,7 @@ static float floatAt(Type element, const Memory &memory, int64_t i) {
 }
 
 /// Whether the result differs from the interpreter's by no more than --near, and prints by how much.
-static bool isNear(const std::string &name, const Tensor &wanted, const Memory &found) {
+static bool isNear(const std::string &name, const Tensor &wanted, const Memory &found, double near) {
   Type element = wanted.type.getElementType();
   double largest = 0, worst = 0;
   for (int64_t i = 0; i < wanted.size(); ++i)
@@ -322,12 +324,15 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
       fmt::print("{}: result {} is written past its end\n", name, number);
       return false;
     }
-    if (std::memcmp(whole[number].data, parts[number].data, whole[number].bytes)) {
+    if (cuda && cudaNear > 0) {
+      if (!isNear(name, tensor, parts[number], cudaNear))
+        return false;
+    } else if (std::memcmp(whole[number].data, parts[number].data, whole[number].bytes)) {
       fmt::print("{}: result {} {}\n", name, number,
                  cuda ? "of the CUDA text differs" : "depends on how tasks are called");
       return false;
     }
-    if (near > 0 && !isNear(name, tensor, whole[number]))
+    if (near > 0 && !isNear(name, tensor, whole[number], near))
       return false;
     for (int64_t i = 0; near == 0 && i < tensor.size(); ++i) {
       if (agrees(tensor, whole[number], i, worst))

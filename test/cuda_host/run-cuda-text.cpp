@@ -3,6 +3,7 @@
 // The file ends with `NAP_HOST_KERNEL` lines, which say how each kernel is launched and on what memory.
 // f32 inputs are small whole numbers. Prints faults, the results' first numbers, and what was counted.
 #include "codegen/cuda/emulator/HostProgram.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -15,7 +16,8 @@ using namespace nap;
 namespace cl = llvm::cl;
 
 static cl::opt<std::string> file(cl::Positional, cl::desc("<CUDA file>"), cl::Required);
-static cl::list<std::string> plants("plant", cl::desc("OLD=>NEW: changes the first OLD in the file"));
+static cl::list<std::string> plants("plant", cl::desc("OLD=>NEW: changes the first OLD in the file; \\n begins a line"));
+static cl::opt<bool> withPrelude("with-prelude", cl::desc("the prelude is part of the file, so plants may be in it"));
 static cl::opt<bool> traffic("traffic", cl::desc("count sectors and banks"));
 static cl::opt<bool> inPlace("in-place", cl::desc("the result is in the memory of the first input"));
 
@@ -82,6 +84,8 @@ static bool runKernel(const HostProgram &program, Kernel &kernel) {
   fmt::print("{}: {} faults; bytes requested {} + {}, distinct {} + {}\n", kernel.name,
              emulator.faults() - before, counts.requestedRead, counts.requestedWritten,
              counts.distinctRead, counts.distinctWritten);
+  if (counts.productFlops > 0)
+    fmt::print("{}: {} FLOPs on tensor cores\n", kernel.name, counts.productFlops);
   if (traffic)
     fmt::print("{}: sectors {} for {}, bank cycles {} for {}\n", kernel.name, counts.traffic.sectors,
                counts.traffic.leastSectors, counts.traffic.cycles, counts.traffic.phases);
@@ -107,9 +111,15 @@ int main(int argc, char **argv) {
     return 2;
   }
   std::string text = (*buffer)->getBuffer().str();
+  if (constexpr llvm::StringLiteral include = "#include \"napkin.cuh\"\n"; withPrelude)
+    if (size_t at = text.find(include); at != std::string::npos)
+      text.replace(at, include.size(), cudaPrelude());
   for (llvm::StringRef plant : plants) {
     size_t middle = plant.find("=>");
     std::string from = plant.take_front(middle).str(), to = plant.drop_front(middle + 2).str();
+    for (std::string *side : {&from, &to})
+      for (size_t line; (line = side->find("\\n")) != std::string::npos;)
+        side->replace(line, 2, "\n");
     size_t at = text.find(from);
     if (at == std::string::npos) {
       fmt::print(stderr, "'{}' is not in {}\n", from, file.getValue());

@@ -1,4 +1,5 @@
-"""Fails unless two logs of training have the same losses, gradient norms and metrics, bit for bit."""
+"""Fails unless two logs of training have the same losses, gradient norms and metrics: bit for bit, or, given a third
+argument, to this part of each."""
 import json
 import sys
 
@@ -10,9 +11,16 @@ def numbersOf(path):
 
 
 first, second = (numbersOf(path) for path in sys.argv[1:3])
-if not first or first != second:
-    for one, other in zip(first, second):
-        if one != other:
-            sys.exit(f"{one}\n{other}")
+part = float(sys.argv[3]) if len(sys.argv) > 3 else 0
+
+
+def agree(one, other):
+    return one.keys() == other.keys() and all(abs(one[k] - other[k]) <= part * abs(one[k]) for k in one)
+
+
+if not first or len(first) != len(second):
     sys.exit(f"{len(first)} steps and {len(second)}")
-print(len(first), "steps, the same")
+for one, other in zip(first, second):
+    if not agree(one, other):
+        sys.exit(f"{one}\n{other}")
+print(len(first), "steps,", "near" if part else "the same")

@@ -2,6 +2,7 @@
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "codegen/cuda/CudaText.h"
 #include "runtime/cuda/Nvrtc.h"
+#include "runtime/cuda/Resources.h"
 #include "runtime/files/Console.h"
 #include "runtime/files/File.h"
 #include "runtime/image/Executable.h"
@@ -19,7 +20,7 @@ namespace rt = napkin::runtime;
 
 static constexpr FlagSpec kOutputFlags[] = {
     {"output", "FILE", "what to write; -o is short for it; default: the model's name, or standard output"},
-    {"emit", "STAGE", "graph, step, kernels, plan, lowered, llvm, obj, exe, cuda, ptx, cubin; default exe"},
+    {"emit", "STAGE", "graph, step, kernels, plan, lowered, llvm, obj, exe, cuda, ptx, cubin, resources; default exe"},
 };
 
 /// Writes text or bytes to the file, or to standard output when there is no name.
@@ -100,6 +101,8 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
   auto binary = rt::compileCuda(text, cudaPrelude().str(), model.cudaArchitecture());
   if (!binary)
     return fail(binary.error());
+  if (stage == "resources")
+    return write(output, rt::resourceTable(rt::readResources(*binary)));
   return write(output, stage == "ptx" ? binary->ptx : binary->cubin);
 }
 
@@ -112,9 +115,9 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
   if ((status = checkNoModelFile(output, model.files())) != ExitStatus::done)
     return status;
   const std::string &architecture = model.cudaArchitecture();
-  bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin";
+  bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin" || stage == "resources";
   if (!architecture.empty() && !isCuda && stage != "graph" && stage != "step" && stage != "kernels")
-    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx and cubin", architecture, stage),
+    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx, cubin and resources", architecture, stage),
                 ExitStatus::wrongUsage);
   if (architecture.empty() && isCuda && stage != "cuda")
     return fail(fmt::format("--emit={}: an architecture is wanted, such as --target=sm_90", stage), ExitStatus::wrongUsage);
@@ -182,7 +185,7 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   };
   std::string stage = value("emit", "exe");
   static constexpr llvm::StringRef stages[] = {"graph", "step", "kernels", "plan", "lowered", "llvm",
-                                         "obj",   "exe",  "cuda",    "ptx",  "cubin"};
+                                         "obj",   "exe",  "cuda",    "ptx",  "cubin", "resources"};
   if (!llvm::is_contained(stages, stage))
     return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(llvm::ArrayRef(stages), ", ")),
                 ExitStatus::wrongUsage);

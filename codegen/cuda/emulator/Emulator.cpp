@@ -317,7 +317,8 @@ void Emulator::collective(Collective kind, const void *in, void *out, unsigned d
 }
 
 void Emulator::copyAsync(void *to, const void *from, unsigned bytes, const void *caller) {
-  access(from, bytes, /*isWrite=*/false, caller);
+  if (from)
+    access(from, bytes, /*isWrite=*/false, caller);
   auto address = reinterpret_cast<uintptr_t>(to);
   Thread &own = threads[thread];
   if (!shared.holds(address))
@@ -333,7 +334,10 @@ void Emulator::awaitCopies(unsigned pending) {
   auto isDue = [&](const Thread::Copy &copy) { return copy.group + pending < own.group; };
   for (const Thread::Copy &copy : own.copies)
     if (isDue(copy)) {
-      std::memcpy(copy.to, copy.from, copy.bytes);
+      if (copy.from)
+        std::memcpy(copy.to, copy.from, copy.bytes);
+      else
+        std::memset(copy.to, 0, copy.bytes);
       shared.arrives(reinterpret_cast<uintptr_t>(copy.to), copy.bytes, now());
     }
   std::erase_if(own.copies, isDue);

@@ -40,7 +40,7 @@ struct Hooks {
   void (*barrier)(const void *caller);
   /// A lane's part: `in` and `out` are its own, `detail` is the same for all lanes.
   void (*collective)(Collective kind, const void *in, void *out, unsigned detail, const void *caller);
-  /// Bytes from global to shared memory that arrive by the time `awaitCopies` says.
+  /// Bytes from global to shared memory, zeros if `from` is null, that arrive by the time `awaitCopies` says.
   void (*copyAsync)(void *to, const void *from, unsigned bytes, const void *caller);
   void (*commitCopies)();
   /// Waits until no more than `pending` of the committed groups are on their way.

@@ -129,7 +129,12 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
   program->base = base;
   emulator.setLibrary(base, bytes, sharedBegin, sharedEnd);
   emulator.setListener([own = program.get(), onFault = std::move(onFault)](const emulator::Fault &fault) {
-    onFault(own->describe(fault));
+    // Loops that are written out have one line at many addresses.
+    std::string sentence = own->describe(fault);
+    llvm::StringRef what = llvm::StringRef(fault.what).split(" of block ").second.split(' ').second;
+    std::string kind = what.take_front(what.find(' ', what.find(' ') + 1)).str();
+    if (own->said.insert(sentence.substr(0, sentence.find(": ")) + kind + (what.empty() ? fault.what : "")).second)
+      onFault(sentence);
   });
   return program;
 }

@@ -8,6 +8,7 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <set>
 #include <string>
 
 namespace nap {
@@ -32,6 +33,7 @@ private:
   std::string describe(const emulator::Fault &fault) const;
 
   std::string folder, text;
+  std::set<std::string> said; ///< places and kinds of faults
   void *library = nullptr;
   uintptr_t base = 0;
 };

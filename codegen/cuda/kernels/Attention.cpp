@@ -1,6 +1,6 @@
 // Attention and its adjoint: tiles of pairs of the device prelude, attention.cuh.
 //
-//   attention_forward<Attention{...}, places...>(q, k, v, out, largest, total, tiles...)
+//   attention_forward<attention, places...>(q, k, v, out, largest, total, tiles...)
 //   lse[query] = largest + log(total)
 //
 // The order of sums is that of the CPU's skeletons, and no size of a tile shows in it.
@@ -46,20 +46,20 @@ private:
   struct Tensor {
     Value memory;
     AttentionPlace place;
-    std::string text = "Place{}";
+    std::string text = "nowhere";
     bool isThere() const { return place.operand >= 0; }
   };
-  Tensor input(Value operand) {
+  Tensor input(StringRef name, Value operand) {
     AttentionPlace place = *readPlace(operand);
-    return {kernel.input(place.operand), place, placeText(place)};
+    return {kernel.input(place.operand), place, placeOf(name, place)};
   }
-  Tensor output(Value result) {
+  Tensor output(StringRef name, Value result) {
     AttentionPlace place = *writtenPlace(result);
     if (place.operand < 0)
       return {kernel.input(0), place};
-    return {kernel.result(place.operand), place, placeText(place)};
+    return {kernel.result(place.operand), place, placeOf(name, place)};
   }
-  std::string placeText(const AttentionPlace &place);
+  std::string placeOf(StringRef name, const AttentionPlace &place);
   std::string shapeText();
   Value shared(int64_t count, StringRef name) {
     return sharedMemory(kernel.func, loc, b.getF32Type(), count, name);
@@ -96,7 +96,8 @@ LogicalResult AttentionWriter::check() {
   return success();
 }
 
-std::string AttentionWriter::placeText(const AttentionPlace &place) {
+/// A constant of the text that says where a tensor is; its name.
+std::string AttentionWriter::placeOf(StringRef name, const AttentionPlace &place) {
   ArrayRef<int64_t> strides = place.strides;
   std::string lead;
   for (size_t i = 0; i < 3; ++i) {
@@ -105,8 +106,11 @@ std::string AttentionWriter::placeText(const AttentionPlace &place) {
     lead += fmt::format("{}{}", i ? ", " : "", i < missing ? 0 : strides[i - missing]);
   }
   size_t head = leadSizes.size();
-  return fmt::format("Place{{{}, {{{}}}, {}, {}, {}}}", place.offset, lead, strides[head], strides[head + 1],
-                     head + 2 < strides.size() ? strides[head + 2] : 1);
+  std::string constant = (name + "_place").str();
+  addConstant(kernel.func, fmt::format("Place {} = {{{}, {{{}}}, {}, {}, {}}}", constant, place.offset, lead,
+                                       strides[head], strides[head + 1],
+                                       head + 2 < strides.size() ? strides[head + 2] : 1));
+  return constant;
 }
 
 std::string AttentionWriter::shapeText() {
@@ -117,7 +121,7 @@ std::string AttentionWriter::shapeText() {
   }
   // As the CPU's code has it: a word of a draw is kept that is not below this.
   uint64_t least = uint64_t(std::ceil(double(float(shape.rate)) * 0x1p24)) << 8;
-  return fmt::format("Attention{{.lead_sizes = {{{}}}, .heads = {}, .groups = {}, .queries = {}, .keys = {}, "
+  return fmt::format("Attention attention = {{.lead_sizes = {{{}}}, .heads = {}, .groups = {}, .queries = {}, .keys = {}, "
                      ".key_size = {}, .value_size = {}, .has_from = {}, .has_to = {}, .from = {}, .to = {}, "
                      ".scale = {}, .least = {}u, .kept = {}}}",
                      sizes, shape.heads, shape.groups, shape.queries, shape.keys, shape.keySize, shape.valueSize,
@@ -168,13 +172,14 @@ void AttentionWriter::storeLse(const Tensor &lse, Value block, Value largest, Va
 
 void AttentionWriter::forward(AttentionOp op, CudaKernel &cuda) {
   cuda.blockThreads = 128;
+  addConstant(kernel.func, shapeText());
   cuda.blocks = shape.lead * shape.heads * ((shape.queries + kPairRows - 1) / kPairRows);
-  Tensor q = input(op.getQ()), k = input(op.getK()), v = input(op.getV());
-  Tensor out = output(op.getOut()), lse = output(op.getLse());
+  Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV());
+  Tensor out = output("out", op.getOut()), lse = output("lse", op.getLse());
   Value block = gpu::BlockIdOp::create(b, NameLoc::get(b.getStringAttr("block"), loc), gpu::Dimension::x);
   Value largest = shared(kPairRows, "largest"), total = shared(kPairRows, "total");
   auto [random, word] = draws();
-  std::string name = fmt::format("attention_forward<{}, {}, {}, {}, {}, {}>", shapeText(), q.text, k.text, v.text,
+  std::string name = fmt::format("attention_forward<attention, {}, {}, {}, {}, {}>", q.text, k.text, v.text,
                                  out.text, out.isThere());
   callPrelude(b, loc, name, "", {},
               {q.memory, k.memory, v.memory, out.memory, largest, total, shared(kLeftTile, "left_tile"),
@@ -186,14 +191,15 @@ void AttentionWriter::forward(AttentionOp op, CudaKernel &cuda) {
 
 void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
   cuda.blockThreads = 128;
+  addConstant(kernel.func, shapeText());
   auto blocksOf = [](int64_t rows) { return (rows + kPairRows - 1) / kPairRows; };
   cuda.blocks = shape.lead * (shape.heads * blocksOf(shape.queries) + shape.groups * blocksOf(shape.keys));
-  Tensor q = input(op.getQ()), k = input(op.getK()), v = input(op.getV()), out = input(op.getOut());
-  Tensor lse = input(op.getLse()), dout = input(op.getDout());
-  Tensor dq = output(op.getDq()), dk = output(op.getDk()), dv = output(op.getDv());
+  Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV()), out = input("out", op.getOut());
+  Tensor lse = input("lse", op.getLse()), dout = input("dout", op.getDout());
+  Tensor dq = output("dq", op.getDq()), dk = output("dk", op.getDk()), dv = output("dv", op.getDv());
   Value block = gpu::BlockIdOp::create(b, NameLoc::get(b.getStringAttr("block"), loc), gpu::Dimension::x);
   auto [random, word] = draws();
-  std::string name = fmt::format("attention_backward<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", shapeText(),
+  std::string name = fmt::format("attention_backward<attention, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>",
                                  q.text, k.text, v.text, out.text, lse.text, dout.text, dq.text, dk.text, dv.text,
                                  dq.isThere(), dk.isThere(), dv.isThere());
   callPrelude(b, loc, name, "", {},

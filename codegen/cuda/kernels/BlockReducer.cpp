@@ -48,6 +48,15 @@ Value nap::callPrelude(OpBuilder &b, Location loc, StringRef name, StringRef res
   return result ? call.getResult(0) : Value();
 }
 
+void nap::addConstant(func::FuncOp func, StringRef text) {
+  OpBuilder b(func.getContext());
+  SmallVector<Attribute> constants;
+  if (auto known = func->getAttrOfType<ArrayAttr>(kConstantsAttr))
+    llvm::append_range(constants, known);
+  constants.push_back(b.getStringAttr(text));
+  func->setAttr(kConstantsAttr, b.getArrayAttr(constants));
+}
+
 scf::IfOp nap::ifFirst(Body &body, Value thread) {
   OpBuilder &b = body.builder();
   Value isFirst =

@@ -1,6 +1,7 @@
 // Sums along last axes by all threads of a block.
 #pragma once
 
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "codegen/skeletons/Skeletons.h"
 
 namespace nap {
@@ -45,6 +46,10 @@ mlir::Value sharedMemory(mlir::func::FuncOp func, mlir::Location loc, mlir::Type
 /// A call of a function of the device prelude, with at most one result, which the text calls `resultName`.
 mlir::Value callPrelude(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
                         llvm::StringRef resultName, mlir::Type result, mlir::ValueRange operands);
+
+/// Has the kernel's text begin with a constant of a type of the prelude, "Product product = {...}", which names of
+/// called functions may use.
+void addConstant(mlir::func::FuncOp func, llvm::StringRef text);
 
 /// A branch for the first thread alone: two threads that write one place are a fault, even with the same number.
 mlir::scf::IfOp ifFirst(Body &body, mlir::Value thread);

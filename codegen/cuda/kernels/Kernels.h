@@ -18,6 +18,9 @@ void fillElements(KernelFunction kernel, CudaKernel &cuda);
 /// as of `rowsOf`.
 void fillRows(KernelFunction kernel, CudaKernel &cuda, int64_t rows);
 
+/// A product of two matrices of f32 or bf16 and what the kernel makes of it; false where it is another.
+bool fillContraction(KernelFunction kernel, CudaKernel &cuda);
+
 /// Attention and its adjoint. Fails where the op has no tiles.
 llvm::LogicalResult fillAttention(KernelFunction kernel, mlir::Operation *op, CudaKernel &cuda);
 

@@ -7,6 +7,11 @@
 
 namespace nap {
 
+/// Of a function: constants that its text begins with, "Product product = {...}", strings.
+inline constexpr llvm::StringLiteral kConstantsAttr = "nap.constants";
+/// Of a loop: all its turns are written out by the compiler.
+inline constexpr llvm::StringLiteral kUnrollAttr = "nap.unroll";
+
 /// How a kernel's text begins.
 struct CudaHead {
   std::string name;                   ///< a C identifier
@@ -31,7 +36,7 @@ std::string cudaValueName(llvm::StringRef text);
 /// what__kernel, so that none is a function of CUDA's.
 std::string cudaKernelName(llvm::StringRef kernel);
 
-/// The device prelude: codegen/prelude/napkin.cuh, then attention.cuh.
+/// The device prelude: codegen/prelude/napkin.cuh, then matrix.cuh and attention.cuh.
 llvm::StringRef cudaPrelude();
 
 } // namespace nap

@@ -7,8 +7,11 @@ static constexpr llvm::StringLiteral kWords =
 static constexpr llvm::StringLiteral kAttention =
 #include "codegen/AttentionPrelude.inc"
     ;
+static constexpr llvm::StringLiteral kMatrix =
+#include "codegen/MatrixPrelude.inc"
+    ;
 
 llvm::StringRef nap::cudaPrelude() {
-  static const std::string whole = (kWords + kAttention).str();
+  static const std::string whole = (kWords + kMatrix + kAttention).str();
   return whole;
 }

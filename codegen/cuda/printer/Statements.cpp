@@ -90,6 +90,8 @@ void CudaPrinter::forLoop(scf::ForOp op) {
     expressions[result] = {name, true};
     line(fmt::format("{} {} = {};", typeName(init.getType()), name, plain(init)));
   }
+  if (op->hasAttr(kUnrollAttr))
+    line("#pragma unroll");
   std::string counter = nameFor(op.getInductionVar());
   std::string step = plain(op.getStep());
   line(fmt::format("for ({} {} = {}; {} < {}; {}) {{", typeName(op.getInductionVar().getType()),
@@ -168,7 +170,9 @@ void CudaPrinter::statement(Operation &op) {
                             plain(store.getValue())));
   if (auto array = dyn_cast<memref::AllocaOp>(op)) {
     bool isShared = isa_and_nonnull<gpu::AddressSpaceAttr>(array.getType().getMemorySpace());
-    return line(fmt::format("{}{} {}[{}];", isShared ? "__shared__ " : "",
+    // Rows of matrices of 16-bit elements are read 16 bytes at once.
+    bool isNarrow = isShared && array.getType().getElementTypeBitWidth() == 16;
+    return line(fmt::format("{}{}{} {}[{}];", isNarrow ? "alignas(16) " : "", isShared ? "__shared__ " : "",
                             typeName(array.getType().getElementType()), nameFor(array),
                             array.getType().getNumElements()));
   }
@@ -229,6 +233,9 @@ FailureOr<std::string> CudaPrinter::print() {
   line(fmt::format("extern \"C\" __global__ __launch_bounds__({})", head.blockThreads));
   line(fmt::format("void {}({}) {{", head.name, parameters));
   ++indent;
+  if (auto constants = func->getAttrOfType<ArrayAttr>(kConstantsAttr))
+    for (auto constant : constants.getAsRange<StringAttr>())
+      line(fmt::format("constexpr {};", constant.getValue().str()));
   block(func.getBody().front());
   --indent;
   line("}");
