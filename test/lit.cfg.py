@@ -65,6 +65,9 @@ try:
     config.available_features.update({"avx512_bf16", "amx_bf16"} & set(flags.split()))
 except OSError:
     pass
+# Built only where coinor-libcbc-dev is installed.
+if os.path.exists(os.path.join(config.unit_dir, "ilp-test")):
+    config.available_features.add("cbc")
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:

@@ -46,8 +46,7 @@ static bool takeChain(const RematFacts &facts, RematState &state, const RematLim
   return true;
 }
 
-/// Whether the state meets the budget after a search that starts from where it stands.
-static bool search(const RematFacts &facts, RematState &state, const RematLimits &limits) {
+static bool searchOnce(const RematFacts &facts, RematState &state, const RematLimits &limits) {
   if (state.peak() <= state.budget)
     return true;
   if (state.budget < floorBound(facts.problem))
@@ -61,6 +60,25 @@ static bool search(const RematFacts &facts, RematState &state, const RematLimits
   search.startOver(state);
   search.repairWindows(state);
   return true;
+}
+
+/// Steps up to which a second search, in which first instances stay where they are, costs little.
+static constexpr size_t kShort = 200;
+
+/// Whether the state meets the budget after a search that starts from where it stands.
+static bool search(const RematFacts &facts, RematState &state, const RematLimits &limits) {
+  Sequence start = state.sequence;
+  bool fits = searchOnce(facts, state, limits);
+  if (!limits.mayMove || start.size() > kShort || state.time == timeOnce(facts.problem))
+    return fits;
+  RematLimits inPlace = limits;
+  inPlace.mayMove = false;
+  RematState other(facts, std::move(start), state.budget);
+  if (searchOnce(facts, other, inPlace) && (!fits || other.time < state.time)) {
+    state.assign(std::move(other.sequence));
+    return true;
+  }
+  return fits;
 }
 
 RematResult nap::planning::rematerialize(const RematProblem &problem, int64_t budget,
@@ -81,10 +99,13 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
     return std::pair{budgets[a], a} < std::pair{budgets[b], b};
   });
   std::vector<RematResult> results(budgets.size());
+  // All budgets together take a few times what one takes.
+  RematLimits each = limits;
+  each.work = limits.work * 4 / (3 + std::max<int64_t>(1, int64_t(budgets.size())));
   const RematResult *least = nullptr;
   for (size_t index : rising) {
     RematState state(facts, givenOrder(problem), budgets[index]);
-    bool fits = search(facts, state, limits);
+    bool fits = search(facts, state, each);
     // What meets a smaller budget meets this one.
     if (least && least->fits && (!fits || least->time < state.time))
       state.assign(least->sequence);

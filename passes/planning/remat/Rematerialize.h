@@ -8,7 +8,7 @@ namespace nap::planning {
 /// How much is tried. Counts of work, so that the answer is a function of the problem alone.
 struct RematLimits {
   /// Windows that are taken out and repaired once a sequence meets the budget.
-  int64_t windows = 400;
+  int64_t windows = 2000;
   /// Further descents once the budget is met.
   int64_t starts = 24;
   /// Descents that are tried until one meets the budget.
@@ -16,7 +16,7 @@ struct RematLimits {
   /// Instances that the first descent may look at: any less leaves long timelines without an answer.
   int64_t firstWork = 20'000'000'000;
   /// Instances looked at, over all but the first descent.
-  int64_t work = 1'000'000'000;
+  int64_t work = 300'000'000;
   /// Whether first instances may change places.
   bool mayMove = true;
   uint64_t seed = 1;

@@ -79,7 +79,7 @@ static std::vector<Candidate> candidatesAt(const RematState &state, int64_t low)
 std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t low, double noise) {
   static constexpr RematReach reaches[] = {{1, false}, {3, false}, {8, false}, {30, false},
                                            {3, true},  {8, true},  {30, true}};
-  RematActions actions(state, limits.mayMove);
+  RematActions actions(state, mayMove);
   std::vector<std::pair<double, RematAction>> found;
   // A wider reach that reaches no further gives the same steps.
   std::vector<std::vector<int64_t>> seen;
@@ -155,7 +155,7 @@ bool RematSearch::lower(RematState &state, const std::vector<RematAction> &actio
       work += 2 * state.length();
       if (!state.assign(applied(state, chosen)))
         continue;
-      Sequence alive = state.withoutDead(limits.mayMove);
+      Sequence alive = state.withoutDead(mayMove);
       if (alive.size() < state.sequence.size())
         state.assign(std::move(alive));
       if (state.area < area)
@@ -211,7 +211,7 @@ bool RematSearch::findFirst(RematState &state) {
 }
 
 void RematSearch::prune(RematState &state) {
-  RematActions actions(state, limits.mayMove);
+  RematActions actions(state, mayMove);
   RematAction action;
   for (bool isChanged = true; isChanged && !isSpent();) {
     isChanged = false;
@@ -257,7 +257,11 @@ void RematSearch::startOver(RematState &state) {
   Sequence start = givenOrder(facts.problem);
   for (int64_t attempt = 0; attempt < limits.starts && work < limits.work / 2; ++attempt) {
     RematState next(facts, start, state.budget);
-    if (!descend(next, noises[attempt % 6]))
+    // Moves are greedy too: half of the descents do without.
+    mayMove = limits.mayMove && attempt % 2 == 0;
+    bool fits = descend(next, noises[attempt / 2 % 6]);
+    mayMove = limits.mayMove;
+    if (!fits)
       continue;
     prune(next);
     if (next.time < state.time)
@@ -286,7 +290,10 @@ void RematSearch::repairWindows(RematState &state) {
     RematState next = state;
     if (!next.assign(std::move(thinner)))
       continue;
-    if (!descend(next, noises[random.below(4)]))
+    mayMove = limits.mayMove && random.below(2) == 0;
+    bool fits = descend(next, noises[random.below(4)]);
+    mayMove = limits.mayMove;
+    if (!fits)
       continue;
     prune(next);
     if (next.time <= state.time)

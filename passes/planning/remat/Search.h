@@ -27,7 +27,7 @@ private:
 class RematSearch {
 public:
   RematSearch(const RematFacts &facts, const RematLimits &limits)
-      : facts(facts), limits(limits), random(limits.seed) {}
+      : facts(facts), limits(limits), random(limits.seed), mayMove(limits.mayMove) {}
 
   /// Lowers the state until it meets the budget: at its highest position, again and again, the action that
   /// takes most area off per added time, each ratio blurred by `noise`. False where none helps.
@@ -57,6 +57,7 @@ private:
   const RematLimits &limits;
   RematRandom random;
   bool isFirst = false;
+  bool mayMove;
 };
 
 } // namespace nap::planning

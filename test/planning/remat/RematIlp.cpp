@@ -1,5 +1,5 @@
 // Checkmate's integer programme, written for CBC.
-#include "test/planning/RematIlp.h"
+#include "test/planning/remat/RematIlp.h"
 
 #include <coin/Cbc_C_Interface.h>
 #include <fmt/format.h>

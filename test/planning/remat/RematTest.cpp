@@ -1,8 +1,8 @@
 // Rematerialization: the model of a sequence, its checker, and the search.
 #include "passes/planning/remat/Rematerialize.h"
 #include "test/Check.h"
-#include "test/planning/RematOracles.h"
-#include "test/planning/RematProblems.h"
+#include "test/planning/remat/RematOracles.h"
+#include "test/planning/remat/RematProblems.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #include "passes/planning/chains/Strategies.h"
 #include "passes/planning/remat/Rematerialize.h"
 #include "test/Check.h"
-#include "test/planning/RematOracles.h"
-#include "test/planning/RematProblems.h"
+#include "test/planning/remat/RematOracles.h"
+#include "test/planning/remat/RematProblems.h"
 
 #include <algorithm>
 

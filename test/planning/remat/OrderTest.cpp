@@ -1,7 +1,7 @@
 // Orders of low peak.
 #include "passes/planning/remat/Order.h"
 #include "test/Check.h"
-#include "test/planning/RematProblems.h"
+#include "test/planning/remat/RematProblems.h"
 
 #include <algorithm>
 
