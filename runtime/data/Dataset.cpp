@@ -134,8 +134,12 @@ static Result<std::vector<DataFile>> expandFiles(const std::vector<DataFile> &gi
     std::vector<std::string> found = expandPattern(file.path);
     if (found.empty())
       return Error{fmt::format("{}: matches no file", file.path)};
-    for (std::string &path : found)
+    for (std::string &path : found) {
+      if (isFolder(path))
+        return Error{fmt::format("{}: is a folder; name its files, with a pattern such as '{}/*'",
+                                 path, path)};
       files.push_back({file.input, std::move(path)});
+    }
   }
   return files;
 }

@@ -192,6 +192,8 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
 
   const std::string &model = flags->positional.front();
   std::string output = value("output", stage == "exe" ? llvm::sys::path::stem(model).str() : "");
+  if (flags->has("output") && output.empty())
+    return fail("--output is '' and FILE is wanted", ExitStatus::wrongUsage);
   if (stage == "exe" && output == "-")
     return fail("-o -: an executable is no text for standard output; name a file", ExitStatus::wrongUsage);
   // Before the file is opened for a try.
