@@ -95,7 +95,7 @@ FailureOr<CudaKernelText> nap::printCudaKernel(KernelDefOp def, ArrayRef<LaunchO
     auto memory = cast<MemRefType>(type);
     result.arguments.push_back({head.arguments[i], memory.getNumElements(),
                                 memory.getElementTypeBitWidth() / 8,
-                                i >= head.firstResult && i < head.lastResult});
+                                i >= head.firstResult && i < head.lastResult, i >= head.lastResult});
   }
   return result;
 }

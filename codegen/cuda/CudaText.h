@@ -15,6 +15,7 @@ struct CudaArgument {
   int64_t elements = 0;
   unsigned elementBytes = 4;
   bool isWritten = false;
+  bool isOfLaunch = false; ///< no tensor: the sites of the launch's draws
 };
 
 /// The text of one kernel, and how it is launched.

@@ -3,6 +3,7 @@
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "runtime/execute/Arena.h"
 #include "runtime/execute/WorkerPool.h"
+#include "runtime/files/Console.h"
 #include "runtime/train/Run.h"
 #include "tools/commands/Model.h"
 
@@ -11,11 +12,15 @@
 using namespace nap;
 namespace rt = napkin::runtime;
 
+static constexpr FlagSpec kCountFlag = {
+    "count", "", "with --device=cuda-host: print what each kernel moved and computed beside what the report says"};
+
 /// The flags of a run, of compiling, and of the model.
 static std::vector<FlagSpec> trainFlags() {
   std::vector<FlagSpec> known(rt::runFlags().begin(), rt::runFlags().end());
   known.insert(known.end(), rt::compileFlags().begin(), rt::compileFlags().end());
   known.insert(known.end(), modelFlags().begin(), modelFlags().end());
+  known.push_back(kCountFlag);
   return known;
 }
 
@@ -26,8 +31,30 @@ static void addScalars(const ParsedFlags &flags, const rt::Program &program, rt:
       options.definitions.emplace_back(name, program.tensors[index].value);
 }
 
+/// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each once and as often as
+/// they were asked for, and FLOPs of tensor cores.
+static std::string countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
+                              const std::map<std::string, std::pair<int64_t, emulator::Counters>> &counted) {
+  std::vector<double> reported(kernels.size());
+  for (const rt::Function &function : program.functions)
+    for (const rt::Launch &launch : function.launches)
+      reported[launch.kernel] = launch.bytes;
+  std::string text = fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>14}\n", "kernel", "launches", "report",
+                                 "distinct", "requested", "tensor FLOP");
+  for (auto [i, kernel] : llvm::enumerate(kernels)) {
+    auto found = counted.find(kernel.name);
+    if (found == counted.end())
+      continue;
+    auto &[launches, counts] = found->second;
+    text += fmt::format("{:48} {:>8} {:>12.0f} {:>12} {:>12} {:>14}\n", program.kernels[i].name, launches, reported[i],
+                        counts.distinctRead + counts.distinctWritten, counts.requestedRead + counts.requestedWritten,
+                        counts.productFlops);
+  }
+  return text;
+}
+
 /// Trains on the CUDA text of the kernels, on this host. What a kernel may not do is printed, and is a failure.
-static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions &options) {
+static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions &options, bool isCounted) {
   model.times.begin("CUDA text");
   auto kernels = printCudaKernels(model.module());
   if (failed(kernels))
@@ -46,7 +73,18 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
   options.threads = 1;
   model.times.end();
   options.times = model.times;
+  std::map<std::string, std::pair<int64_t, emulator::Counters>> counted;
+  if (isCounted)
+    emulator::Emulator::get().setObserver([&](const char *kernel, const emulator::Counters &counts) {
+      auto &[launches, last] = counted[kernel];
+      ++launches;
+      last = counts;
+    });
   ExitStatus status = rt::runProgram(loaded, options, "napkin");
+  emulator::Emulator::get().setObserver({});
+  if (isCounted && status == ExitStatus::done)
+    if (auto failure = rt::writeOutput(countTable(loaded.program, *kernels, counted)))
+      return fail(*failure);
   int64_t faults = emulator::Emulator::get().faults();
   if (status != ExitStatus::done || faults == 0)
     return status;
@@ -74,7 +112,7 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
     return fail(*failure);
   if (options->device == "cuda-host") {
     addScalars(*flags, compiled.program, *options);
-    return trainOnText(model, std::move(compiled.program), *options);
+    return trainOnText(model, std::move(compiled.program), *options, flags->has("count"));
   }
   if ((status = model.makeObjects(compiled)) != ExitStatus::done)
     return status;

@@ -96,6 +96,7 @@ bool Emulator::place(char *const *operands) {
     Buffer &buffer = bufferFor(i, operands[i]);
     buffer.bytes = std::max<size_t>(buffer.bytes, argument.bytes);
     buffer.piece = std::min(buffer.piece, argument.elementBytes);
+    buffer.isOfLaunch |= argument.isOfLaunch;
     (argument.isWritten ? buffer.isWritten : buffer.isRead) = true;
     bufferOf.push_back(&buffer - buffers.data());
   }
@@ -134,6 +135,8 @@ bool Emulator::place(char *const *operands) {
 /// Results go to where the operands came from.
 void Emulator::bringBack() {
   for (Buffer &buffer : buffers) {
+    if (buffer.isOfLaunch)
+      continue;
     counts.distinctRead += buffer.shadow.bytesReadFirst();
     counts.distinctWritten += buffer.shadow.bytesWritten();
     if (!buffer.isWritten)
@@ -167,6 +170,8 @@ void Emulator::launch(const HostKernel &ofText, char *const *operands) {
   isInGrid = false;
   bringBack();
   counts.traffic = traffic.result();
+  if (onLaunch)
+    onLaunch(kernel->name, counts);
 }
 
 void Emulator::threadMain() {

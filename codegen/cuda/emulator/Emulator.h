@@ -43,6 +43,10 @@ public:
   void setLibrary(uintptr_t image, size_t imageBytes, char *sharedBegin, char *sharedEnd);
   /// Is called for each fault, once for each place of the text and kind.
   void setListener(std::function<void(const Fault &)> listener) { onFault = std::move(listener); }
+  /// Is called after each launch with what it did.
+  void setObserver(std::function<void(const char *kernel, const Counters &)> observer) {
+    onLaunch = std::move(observer);
+  }
   /// Counts sectors of global memory and banks of shared memory from now on; slower.
   void countTraffic(bool on) { isTrafficCounted = on; }
   /// What the last launch did.
@@ -83,7 +87,7 @@ private:
     char *home = nullptr;
     size_t bytes = 0;
     unsigned piece = 16; ///< bytes of the smallest element
-    bool isRead = false, isWritten = false;
+    bool isRead = false, isWritten = false, isOfLaunch = false;
     Shadow shadow;
   };
 
@@ -115,6 +119,7 @@ private:
   Hooks table;
   FibreStacks stacks;
   std::function<void(const Fault &)> onFault;
+  std::function<void(const char *, const Counters &)> onLaunch;
   std::set<std::pair<std::string, const void *>> seen;
   int64_t faultCount = 0;
   Counters counts;

@@ -10,6 +10,7 @@ struct HostArgument {
   long long bytes;       ///< of the tensor
   unsigned elementBytes; ///< of one element
   bool isWritten;        ///< a result
+  bool isOfLaunch = false; ///< no tensor but numbers of the launch, whose bytes are not counted
 };
 
 /// A kernel as the host's compiler made it.

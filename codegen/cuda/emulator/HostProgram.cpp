@@ -146,9 +146,9 @@ HostProgram::build(llvm::ArrayRef<CudaKernelText> kernels, std::function<void(co
     launches += fmt::format("NAP_HOST_KERNEL({}, {}, {}, {}", kernel.name, kernel.blocks,
                             kernel.blockThreads, kernel.isInPlace ? "false" : "true");
     for (const CudaArgument &argument : kernel.arguments)
-      launches += fmt::format(", {{\"{}\", {}, {}, {}}}", argument.name,
+      launches += fmt::format(", {{\"{}\", {}, {}, {}, {}}}", argument.name,
                               argument.elements * argument.elementBytes, argument.elementBytes,
-                              argument.isWritten ? "true" : "false");
+                              argument.isWritten, argument.isOfLaunch);
     launches += ")\n";
   }
   return buildText(text + "\n" + launches, std::move(onFault));
