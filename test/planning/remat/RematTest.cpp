@@ -65,12 +65,33 @@ static void testProblemsThatAreNone() {
   expectText(checkProblem(problem), "step 1 writes tensor 1, which is given or written before");
 }
 
+/// The problem with every result allowed in place of every input of its size, and every other step with
+/// a second result that the way back reads.
+static RematProblem withSharing(RematProblem problem, uint64_t seed) {
+  Timeline &timeline = problem.timeline;
+  int64_t steps = int64_t(timeline.steps.size());
+  for (int64_t number = int64_t(seed % 2); number + 1 < steps / 2; number += 2) {
+    int64_t second = int64_t(timeline.sizes.size());
+    timeline.sizes.push_back(1 + number % 7);
+    timeline.steps[number].writes.push_back(second);
+    timeline.steps[steps - 1 - number].reads.push_back(second);
+  }
+  for (Step &step : timeline.steps)
+    for (int64_t read : step.reads)
+      for (int64_t write : step.writes)
+        if (timeline.sizes[read] == timeline.sizes[write])
+          step.inPlace.push_back({read, write});
+  return problem;
+}
+
 /// On random training steps: what the search returns is what the checker counts, the budget is met, and
 /// the bound is no more than what was found.
 static void testSearchOnRandomGraphs() {
   int64_t met = 0, asked = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     RematProblem problem = randomTraining(6 + int64_t(seed % 20), seed);
+    if (seed % 2)
+      problem = withSharing(std::move(problem), seed / 2);
     int64_t peak = simulate(problem, givenOrder(problem)).peak, floor = floorBound(problem);
     for (int64_t part = 0; part < 4; ++part)
       for (bool mayMove : {false, true}) {
@@ -102,6 +123,8 @@ static void testSearchAgainstExhaustion() {
   int64_t asked = 0, equal = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     RematProblem problem = randomTraining(4 + int64_t(seed % 3), seed);
+    if (seed % 3 == 0)
+      problem = withSharing(std::move(problem), seed / 3);
     int64_t peak = simulate(problem, givenOrder(problem)).peak, floor = floorBound(problem);
     for (int64_t part = 1; part <= 4; ++part)
       for (bool mayMove : {false, true}) {
