@@ -9,9 +9,12 @@
 using namespace mlir;
 
 void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  bool isDone = false;
   auto add = [&](std::unique_ptr<Pass> pass) {
-    if (!llvm::is_contained(options.disabled, pass->getArgument()))
+    bool isLast = pass->getArgument() == options.last;
+    if (!isDone && !llvm::is_contained(options.disabled, pass->getArgument()))
       passes.addPass(std::move(pass));
+    isDone |= isLast;
   };
   // The graph as written, each einsum in pairs, so that gradients are those of pairs.
   add(createSimplifyPass());
@@ -30,7 +33,9 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   // Large sums in parts that workers can share.
   add(createSplitReductionsPass());
   // Kernels, how they are cut, their tensors' places, and one definition for equal ones.
-  passes.addPass(createFusePass({.singleOps = llvm::is_contained(options.disabled, "nap-fuse")}));
+  if (!isDone)
+    passes.addPass(createFusePass({.singleOps = llvm::is_contained(options.disabled, "nap-fuse")}));
+  isDone |= options.last == "nap-fuse";
   ChooseSchedulesPassOptions schedules;
   schedules.minTasks = options.minTasks;
   add(createChooseSchedulesPass(schedules));

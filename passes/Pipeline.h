@@ -17,6 +17,8 @@ struct PipelineOptions {
   bool remarks = false;
   /// Cut small kernels into this many tasks too, so that tests of several workers have work for each.
   int64_t minTasks = 1;
+  /// The pass to stop after, at its first occurrence; empty: run all.
+  std::string last;
 };
 
 /// Adds the passes that take the frontend's module to outlined, planned kernels.

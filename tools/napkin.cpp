@@ -22,6 +22,7 @@ static constexpr Command kCommands[] = {
     {"report", "what the model costs: work, bytes and memory after each pass", reportCommand},
     {"check", "names and shapes; exit status for editors and hooks", checkCommand},
     {"fmt", "the canonical layout of model files", formatCommand},
+    {"math", "napkin math: how long, how large, which bound, without a model file", mathCommand},
     {"device", "what this machine has; measures and stores its peaks", deviceCommand},
 };
 

@@ -45,9 +45,10 @@ struct Reader {
   /// Parameters that are multiplied or looked up.
   DenseSet<Value> multiplied, lookedUp;
   DeclaredTensors declared;
+  SymbolTable symbols;
 
   Reader(ModuleOp module, func::FuncOp forward, int64_t times)
-      : module(module), forward(forward), times(times), declared(module) {}
+      : module(module), forward(forward), times(times), declared(module), symbols(module) {}
 
   /// The parameter behind a value; null for any other value.
   DeclareOp parameterOf(Value value) {
@@ -79,7 +80,7 @@ static Count rowsBeside(EinsumOp einsum, unsigned operand) {
 }
 
 void Reader::readEinsum(EinsumOp einsum) {
-  ModelFlops flops = modelFlopsOf(einsum, SymbolTable(module));
+  ModelFlops flops = modelFlopsOf(einsum, symbols);
   if (flops.exact == 0)
     return;
   StringRef name = "products of activations";
@@ -101,7 +102,7 @@ void Reader::readEinsum(EinsumOp einsum) {
 }
 
 void Reader::readAttention(AttentionOp attention) {
-  ModelFlops flops = modelFlopsOf(attention, SymbolTable(module));
+  ModelFlops flops = modelFlopsOf(attention, symbols);
   AttentionShape shape = attentionShape(attention);
   auto share = [&](int64_t size) {
     ModelFlops part;
@@ -190,8 +191,8 @@ llvm::ArrayRef<Preset> nap::presets() {
        [](Facts f) { return 3 * (linears(f) + f.attention.half + f.head); }},
       // Korthikanti et al. 2022, appendix A: the model's, and with attention computed again.
       {"korthikanti", "3 forward, dense", [](Facts f) { return 3 * f.forward.dense; }},
-      {"korthikanti_selective", "3 forward, dense + attention",
-       [](Facts f) { return 3 * f.forward.dense + f.attention.dense; }},
+      {"korthikanti_selective", "3 (forward + attention), dense",
+       [](Facts f) { return 3 * (f.forward.dense + f.attention.dense); }},
       // Hoffmann et al. 2022, appendix F, as it makes table A4.
       {"chinchilla_a4", "3 (linears + attention, dense + 3 a score)",
        [](Facts f) { return 3 * (linears(f) + f.attention.dense + 3 * f.scores); }},

@@ -195,6 +195,8 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
     pipeline.disabled.push_back(value);
   }
   pipeline.remarks = flags.has("remarks");
+  if (const std::string *last = flags.find("after"))
+    pipeline.last = *last;
   if (const std::string *value = flags.find("min-tasks")) {
     auto tasks = rt::parseWhole(*value, 1, 1024);
     if (!tasks)

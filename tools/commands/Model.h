@@ -83,6 +83,7 @@ ExitStatus compileCommand(std::span<const std::string> arguments);
 ExitStatus reportCommand(std::span<const std::string> arguments);
 ExitStatus checkCommand(std::span<const std::string> arguments);
 ExitStatus deviceCommand(std::span<const std::string> arguments);
+ExitStatus mathCommand(std::span<const std::string> arguments);
 ExitStatus formatCommand(std::span<const std::string> arguments);
 
 } // namespace nap

@@ -1,0 +1,296 @@
+// napkin math: questions that need no model file.
+//
+//   napkin math time     how long a training run takes
+//   napkin math flops    what a transformer of these sizes takes, by a preset
+//   napkin math mfu      how much of its devices a run uses
+//   napkin math bound    whether work is bound by arithmetic or by traffic
+//   napkin math largest  the largest model whose state fits
+//   napkin math number   what the element types make of a number
+#include "passes/report/Facts.h"
+#include "passes/report/print/Numbers.h"
+#include "runtime/files/Console.h"
+#include "tools/commands/Devices.h"
+#include "tools/commands/Model.h"
+
+#include "llvm/ADT/APFloat.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+using namespace nap;
+namespace rt = napkin::runtime;
+
+static constexpr FlagSpec kMathFlags[] = {
+    {"device", "D", "a device of the table, 'host', or a JSON file"},
+    {"dtype", "T", "type of operands: f32, tf32, f16, bf16, f8, f4, i8; default bf16"},
+    {"peak", "P", "FLOP/s of one device, dense, in place of the table's"},
+    {"bandwidth", "B", "bytes a second of one device, in place of the table's"},
+    {"memory", "M", "bytes of one device, in place of the table's"},
+    {"devices", "K", "how many devices; default 1"},
+    {"mfu", "F", "the share of the peak that is used; default 0.5"},
+    {"parameters", "N", "trainable elements; default: from layers, width, context and vocab"},
+    {"tokens", "D", "tokens in all; for flops the default is batch x context"},
+    {"flops-per-parameter", "C", "FLOPs a parameter and token; default 6"},
+    {"flops", "W", "FLOPs in all, in place of C N D"},
+    {"bytes", "B", "bytes moved"},
+    {"seconds", "S", "time of a step, for mfu"},
+    {"tokens-per-second", "R", "tokens a second on all devices, for mfu"},
+    {"preset", "NAME", "how to count, such as palm; default gpt3_d1"},
+    {"layers", "L", "of a transformer"},
+    {"width", "d", "of its residual stream"},
+    {"heads", "H", "of its attention"},
+    {"head-size", "Q", "of a head; default width / heads"},
+    {"ffn", "F", "of its hidden layer; default 4 x width"},
+    {"context", "T", "tokens of a sequence"},
+    {"vocab", "V", "rows of its head; default 0: no head"},
+    {"batch", "B", "sequences; default 1"},
+    {"bytes-per-parameter", "S", "of state: 16 for AdamW in f32 or mixed, 12 for bf16 with f32 moments, 8 for SGD in f32"},
+};
+
+namespace {
+
+/// The command's numbers by flag.
+struct Numbers {
+  const ParsedFlags &flags;
+  ExitStatus status = ExitStatus::done;
+
+  bool has(std::string_view name) const { return flags.has(name); }
+  /// The number of a flag, or `otherwise`; a bad one sets `status`.
+  double get(std::string_view name, double otherwise) {
+    const std::string *text = flags.find(name);
+    if (!text)
+      return otherwise;
+    auto number = rt::parseNumber(*text);
+    if (number && *number >= 0 && std::isfinite(*number))
+      return *number;
+    status = fail(fmt::format("--{}={}: wanted a number such as 70e9", name, *text), ExitStatus::wrongUsage);
+    return otherwise;
+  }
+  /// The number of a flag that must be there.
+  double need(std::string_view name) {
+    if (!has(name) && status == ExitStatus::done)
+      status = fail(fmt::format("--{} is wanted; napkin math --help lists the flags", name), ExitStatus::wrongUsage);
+    return get(name, 1);
+  }
+};
+
+/// What the questions about devices share.
+struct Hardware {
+  std::optional<Device> device;
+  double peak = 0, bandwidth = 0, memory = 0, devices = 1;
+};
+
+} // namespace
+
+static Hardware readHardware(Numbers &numbers) {
+  Hardware hardware;
+  ExitStatus status = readDeviceFlag(numbers.flags, hardware.device);
+  if (status != ExitStatus::done) {
+    numbers.status = status;
+    return hardware;
+  }
+  const std::string *type = numbers.flags.find("dtype");
+  std::string input = type ? *type : "bf16";
+  if (hardware.device) {
+    for (const Peak &peak : hardware.device->peaks)
+      if (peak.input == input && hardware.peak == 0)
+        hardware.peak = peak.flops;
+    hardware.bandwidth = hardware.device->bandwidth;
+    hardware.memory = hardware.device->memory;
+    if (hardware.peak == 0 && !numbers.has("peak"))
+      numbers.status = fail(fmt::format("{} has no known peak for {}; give --dtype or --peak", hardware.device->title, input),
+                            ExitStatus::wrongUsage);
+  }
+  hardware.peak = numbers.get("peak", hardware.peak);
+  hardware.bandwidth = numbers.get("bandwidth", hardware.bandwidth);
+  hardware.memory = numbers.get("memory", hardware.memory);
+  hardware.devices = numbers.get("devices", 1);
+  return hardware;
+}
+
+/// Fails unless `value`, which --device or --`name` gives, is there.
+static void wantHardware(Numbers &numbers, double value, const char *name) {
+  if (!(value > 0) && numbers.status == ExitStatus::done)
+    numbers.status = fail(fmt::format("--device or --{} is wanted", name), ExitStatus::wrongUsage);
+}
+
+/// The facts of a transformer of the sizes that the flags give.
+static ModelFacts readTransformer(Numbers &numbers) {
+  double layers = numbers.get("layers", 0), width = numbers.get("width", 0), heads = numbers.get("heads", 1);
+  double headSize = numbers.get("head-size", heads > 0 ? width / heads : 0), ffn = numbers.get("ffn", 4 * width);
+  double context = numbers.get("context", 0), vocab = numbers.get("vocab", 0);
+  double tokens = numbers.get("tokens", numbers.get("batch", 1) * context);
+  // Weights, biases and norms of GPT-2; Narayanan et al. 2021, equation 1, has the same without the last norm.
+  double ofSizes = layers * (4 * width * heads * headSize + 2 * width * ffn + 9 * width + ffn) +
+                   (vocab + context) * width;
+  ModelFacts facts;
+  facts.parameters = int64_t(numbers.get("parameters", ofSizes));
+  facts.tokens = Count(tokens);
+  facts.attention.dense = Count(4 * layers * heads * headSize) * Count(context) * Count(tokens);
+  facts.attention.exact = facts.attention.half = facts.attention.dense / 2;
+  facts.attention.masked = facts.attention.dense;
+  Count linears = Count(layers * (8 * width * heads * headSize + 4 * width * ffn)) * Count(tokens);
+  facts.head = Count(2 * vocab * width) * Count(tokens);
+  facts.scores = Count(layers * heads * context) * Count(tokens);
+  facts.forward.dense = linears + facts.attention.dense + facts.head;
+  facts.positions = int64_t(context * width);
+  return facts;
+}
+
+/// FLOPs of a run: given, C N D, or a preset's of a transformer.
+static double readFlops(Numbers &numbers, std::string &how) {
+  if (numbers.has("flops")) {
+    how = "given";
+    return numbers.need("flops");
+  }
+  if (!numbers.has("preset") && !numbers.has("layers")) {
+    double each = numbers.get("flops-per-parameter", 6);
+    how = fmt::format("{:.6g} N D", each);
+    return each * numbers.need("parameters") * numbers.need("tokens");
+  }
+  const std::string *name = numbers.flags.find("preset");
+  std::vector<std::string> names;
+  for (const Preset &preset : presets()) {
+    names.push_back(preset.name);
+    if (preset.name != (name ? *name : "gpt3_d1"))
+      continue;
+    how = fmt::format("{}: {}", preset.name, preset.formula);
+    return double(preset.count(readTransformer(numbers)));
+  }
+  numbers.status = fail(fmt::format("--preset={}: the presets are {}", *name, fmt::join(names, ", ")),
+                        ExitStatus::wrongUsage);
+  return 0;
+}
+
+static std::string timeText(Numbers &numbers) {
+  Hardware hardware = readHardware(numbers);
+  std::string how;
+  double flops = readFlops(numbers, how), mfu = numbers.get("mfu", 0.5);
+  wantHardware(numbers, hardware.peak, "peak");
+  if (mfu > 1 && numbers.status == ExitStatus::done)
+    numbers.status = fail(fmt::format("--mfu={}: more than the peak is not done; wanted a share up to 1", mfu),
+                          ExitStatus::wrongUsage);
+  double seconds = flops / (hardware.devices * hardware.peak * mfu);
+  return fmt::format("{:.6g} FLOPs ({})\n{:.6g} devices x {}FLOP/s x {:.4g} = {}FLOP/s\n{:.6g} s = {:.2f} days\n", flops,
+                     how, hardware.devices, scaled(hardware.peak), mfu,
+                     scaled(hardware.devices * hardware.peak * mfu), seconds, seconds / 86400);
+}
+
+static std::string flopsText(Numbers &numbers) {
+  std::string how;
+  double flops = readFlops(numbers, how);
+  std::string text = fmt::format("{:.17g} FLOPs ({})\n{:.6g} PF-days\n", flops, how, flops / 1e15 / 86400);
+  if (numbers.has("layers")) {
+    ModelFacts facts = readTransformer(numbers);
+    text += fmt::format("{} parameters, {} tokens, {:.6g} FLOPs a token\n", grouped(facts.parameters),
+                        grouped(facts.tokens), flops / double(facts.tokens));
+  }
+  return text;
+}
+
+static std::string mfuText(Numbers &numbers) {
+  Hardware hardware = readHardware(numbers);
+  std::string how;
+  double perSecond = 0;
+  if (numbers.has("tokens-per-second")) {
+    ModelFacts facts = readTransformer(numbers);
+    double flops = readFlops(numbers, how);
+    perSecond = flops / std::max(double(facts.tokens), 1.0) * numbers.need("tokens-per-second");
+  } else {
+    perSecond = readFlops(numbers, how) / numbers.need("seconds");
+  }
+  wantHardware(numbers, hardware.peak, "peak");
+  double mfu = perSecond / (hardware.devices * hardware.peak);
+  if (mfu > 1 && numbers.status == ExitStatus::done)
+    numbers.status = fail(fmt::format("MFU of {:.3f} is above 1: FLOPs were counted that are not done, or the time or the "
+                                      "device is another",
+                                      mfu));
+  return fmt::format("{}FLOP/s ({})\nMFU {:.2f} %\n", scaled(perSecond), how, 100 * mfu);
+}
+
+static std::string boundText(Numbers &numbers) {
+  Hardware hardware = readHardware(numbers);
+  double flops = numbers.need("flops"), bytes = numbers.need("bytes");
+  wantHardware(numbers, hardware.peak, "peak");
+  wantHardware(numbers, hardware.bandwidth, "bandwidth");
+  double intensity = flops / bytes, ridge = hardware.peak / hardware.bandwidth;
+  double compute = flops / hardware.peak, traffic = bytes / hardware.bandwidth;
+  return fmt::format("intensity {:.6g} FLOP/B, the device's {:.6g} FLOP/B\narithmetic {:.6g} ms, traffic {:.6g} ms: bound by "
+                     "{}\nMFU at most {:.6g} %\n",
+                     intensity, ridge, compute * 1e3, traffic * 1e3,
+                     intensity > ridge ? "compute" : intensity < ridge ? "memory" : "both",
+                     100 * std::min(1.0, intensity / ridge));
+}
+
+static std::string largestText(Numbers &numbers) {
+  Hardware hardware = readHardware(numbers);
+  wantHardware(numbers, hardware.memory, "memory");
+  double each = numbers.get("bytes-per-parameter", 16), all = hardware.devices * hardware.memory;
+  return fmt::format("{:.6g} devices x {:.6g} GB = {:.6g} GB\n{:.6g} bytes a parameter: {:.4g} parameters, activations come on "
+                     "top\n",
+                     hardware.devices, hardware.memory / 1e9, all / 1e9, each, all / each);
+}
+
+/// A number rounded to each type.
+static std::string numberText(Numbers &numbers, llvm::StringRef number) {
+  auto value = rt::parseNumber(number.str());
+  if (!value) {
+    numbers.status = fail(fmt::format("'{}' is no number", number.str()), ExitStatus::wrongUsage);
+    return "";
+  }
+  std::string text;
+  auto line = [&](const char *name, const llvm::fltSemantics &semantics, int bits) {
+    llvm::APFloat rounded(*value);
+    bool losesInfo;
+    rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    double back = rounded.convertToDouble();
+    std::string error = *value == 0 || !std::isfinite(back) ? "" : fmt::format("{:.3g} %", 100 * std::abs(back / *value - 1));
+    bool isLost = (back == 0 && *value != 0) || !std::isfinite(back);
+    text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}{}\n", name, bits, fmt::format("{:.9g}", back),
+                        isLost ? "lost" : error, "");
+  };
+  line("f64", llvm::APFloat::IEEEdouble(), 64);
+  line("f32", llvm::APFloat::IEEEsingle(), 32);
+  line("bf16", llvm::APFloat::BFloat(), 16);
+  line("f16", llvm::APFloat::IEEEhalf(), 16);
+  line("f8E5M2", llvm::APFloat::Float8E5M2(), 8);
+  line("f8E4M3", llvm::APFloat::Float8E4M3FN(), 8);
+  line("f4E2M1", llvm::APFloat::Float4E2M1FN(), 4);
+  return text;
+}
+
+ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
+  constexpr const char *usage = "napkin math time|flops|mfu|bound|largest [flags], napkin math number X";
+  std::vector<FlagSpec> known(std::begin(kMathFlags), std::end(kMathFlags));
+  ExitStatus status;
+  bool asksNumber = !arguments.empty() && arguments[0] == "number";
+  bool asksHelp = llvm::is_contained(arguments, "--help") || llvm::is_contained(arguments, "-h");
+  if (arguments.empty())
+    return fail(fmt::format("a question is wanted: {}", usage), ExitStatus::wrongUsage);
+  auto flags = parseCommand(arguments, known, usage, asksHelp ? 0 : asksNumber ? 2 : 1, status);
+  if (!flags)
+    return status;
+  Numbers numbers{*flags};
+  const std::string &question = flags->positional.front();
+  std::string text;
+  if (question == "time")
+    text = timeText(numbers);
+  else if (question == "flops")
+    text = flopsText(numbers);
+  else if (question == "mfu")
+    text = mfuText(numbers);
+  else if (question == "bound")
+    text = boundText(numbers);
+  else if (question == "largest")
+    text = largestText(numbers);
+  else if (question == "number")
+    text = numberText(numbers, flags->positional[1]);
+  else
+    return fail(fmt::format("there is no question '{}'; the questions are time, flops, mfu, bound, largest, number", question),
+                ExitStatus::wrongUsage);
+  if (numbers.status != ExitStatus::done)
+    return numbers.status;
+  auto failure = rt::writeOutput(text);
+  return failure ? fail(*failure) : ExitStatus::done;
+}
