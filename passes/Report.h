@@ -66,6 +66,8 @@ struct LedgerRow {
   /// The kernel or op at the peak, and the largest tensors live there.
   std::string peakAt;
   std::vector<LiveTensor> live;
+  /// Bytes in use after each op of the function with the peak, declared tensors included.
+  std::vector<int64_t> timeline;
   std::vector<OpGroup> groups;
   bool isPlanned = false;
   /// What the pass kept or changed, in a word or two; `isBroken` where it should not have.
@@ -129,6 +131,9 @@ void printLedger(const Ledger &ledger, const ReportOptions &options, llvm::raw_o
 
 /// The same content as JSON (docs/accounting.md, The report as JSON).
 void printLedgerJson(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
+
+/// The same content as one page of HTML that needs nothing else.
+void printLedgerHtml(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
 
 /// Prints the formula of what each kernel or op called `name` counts, with its numbers put in; false if
 /// there is none.

@@ -207,6 +207,9 @@ static void measureMemory(LedgerRow &row, ModuleOp module) {
     row.peakAt = steps ? describe(tensors.values[tensors.timeline.steps[at].writes.front()]) : "";
     row.memory.saved = row.memory.temporary = 0;
     row.live.clear();
+    row.timeline.assign(load.begin(), load.begin() + steps);
+    for (int64_t &bytes : row.timeline)
+      bytes += row.memory.persistent();
     for (auto [tensor, life] : llvm::enumerate(lives)) {
       if (life.lower > at || life.upper <= at || life.size == 0)
         continue;

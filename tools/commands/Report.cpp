@@ -18,6 +18,7 @@ static constexpr FlagSpec kReportFlags[] = {
     {"explain", "OP", "print what a kernel or op counts, as a formula with its numbers"},
     {"preset", "NAME", "count the model's FLOPs as a paper does, such as palm"},
     {"json", "", "print JSON"},
+    {"html", "", "print a page of HTML that needs nothing else"},
     {"steps", "N", "planned updates"},
     {"seed", "N", "the default seed"},
     kTimingFlag,
@@ -128,6 +129,8 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
     text = explanation;
   else if (flags->has("json"))
     printLedgerJson(ledger, options, stream);
+  else if (flags->has("html"))
+    printLedgerHtml(ledger, options, stream);
   else
     printLedger(ledger, options, stream);
   model.printTimes();

@@ -171,6 +171,11 @@ void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options, ll
       for (const LedgerRow &each : ledger.rows)
         json.object([&] { row(json, each, options.device); });
     });
+    json.attributeArray("timeline", [&] {
+      if (!ledger.rows.empty())
+        for (int64_t bytes : ledger.rows.back().timeline)
+          json.value(bytes);
+    });
     json.attributeArray("warnings", [&] {
       if (!ledger.rows.empty())
         for (const std::string &warning : warningsOf(ledger, options.device))

@@ -64,6 +64,7 @@ def check_rows(name, r):
     # What the step reads and writes in any case: the state that it changes.
     last = rows[-1]
     expect(2 * last["memory"]["states"] <= last["bytes_plan"], f"{name}: the plan moves less than the state")
+    expect(max(r["timeline"]) + last["memory"]["padding"] == last["memory"]["total"], f"{name}: the peak is not the highest of the timeline")
     part = sum(part["exact"] for part in r["forward_parts"])
     expect(part == r["forward_flops"]["exact"], f"{name}: forward parts do not add up")
     order = r["forward_flops"]
