@@ -8,7 +8,6 @@
 //         registers += lhs tile x rhs panel      dot products of pairs, or tiles of AMX
 //         sums = registers
 //         k0 last: result[m.., n..] = sums
-#include "codegen/contraction/LowerContraction.h"
 #include "codegen/contraction/pairs/Pairs.h"
 
 using namespace mlir;
