@@ -182,6 +182,7 @@ void ProgramBuilder::copyModuleAttributes() {
   program.plannedSteps = integer("nap.steps", 1);
   program.defaultSeed = integer("nap.seed", 0);
   program.arenaBytes = integer("nap.arena_bytes", 0);
+  program.memoryBudget = integer("nap.memory_budget", 0);
   if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
     program.modelFlopsPerStep = flops.getValueAsDouble();
   // "d=64": what compiling fixed, so that an executable can refuse to set it.

@@ -9,6 +9,9 @@
 
 namespace nap {
 
+/// Offsets of tensors in the arena are multiples of this many bytes.
+inline constexpr int64_t kArenaAlignment = 256;
+
 /// Bytes of one tensor in memory: a bool is one byte, two f4 share one.
 int64_t bytesOf(mlir::Type tensorType);
 

@@ -62,6 +62,16 @@ def ChooseSchedulesPass : Pass<"nap-choose-schedules", "::mlir::ModuleOp"> {
                         "what multiplies bf16: fma, dot or amx; empty: the module's nap.bf16_unit, or fma">];
 }
 
+def CheckpointPass : Pass<"nap-checkpoint", "::mlir::ModuleOp"> {
+  let summary = "chooses what the backward pass keeps and what is computed again, under a budget of bytes";
+  let description = [{ Exact: a kernel that runs again computes the same bits. }];
+  let options = [Option<"strategy", "strategy", "std::string", "\"auto\"",
+                        "auto, none, selective, blocks, sqrt or minimal">,
+                 Option<"budget", "budget", "int64_t", "0",
+                        "bytes of the arena and all scratch; 0: no limit">,
+                 Option<"workers", "workers", "int64_t", "1", "workers that have scratch">];
+}
+
 def PlanMemoryPass : Pass<"nap-plan-memory", "::mlir::ModuleOp"> {
   let summary = "gives every tensor of the kernels its place in one arena";
   let description = [{ Exact. Adds a copy where the new version of a declared tensor cannot be written in place. }];

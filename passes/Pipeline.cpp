@@ -39,6 +39,15 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   ChooseSchedulesPassOptions schedules;
   schedules.minTasks = options.minTasks;
   add(createChooseSchedulesPass(schedules));
+  // What the backward pass computes again; kernels that lost results are cut anew.
+  if (options.checkpoint != "none" || options.memoryBudget != 0) {
+    CheckpointPassOptions checkpoint;
+    checkpoint.strategy = options.checkpoint;
+    checkpoint.budget = options.memoryBudget;
+    checkpoint.workers = options.workers;
+    add(createCheckpointPass(checkpoint));
+    add(createChooseSchedulesPass(schedules));
+  }
   add(createPlanMemoryPass());
   add(createAnnotateCostPass());
   add(createOutlinePass());

@@ -15,6 +15,10 @@ struct PipelineOptions {
   llvm::SmallVector<std::string> disabled;
   /// Say of what is nearly attention why it was left as it is.
   bool remarks = false;
+  /// What the backward pass keeps (nap-checkpoint); bytes of the arena and the scratch of `workers`, 0 for no limit.
+  std::string checkpoint = "none";
+  int64_t memoryBudget = 0;
+  int64_t workers = 1;
   /// Cut small kernels into this many tasks too, so that tests of several workers have work for each.
   int64_t minTasks = 1;
   /// The pass to stop after, at its first occurrence; empty: run all.

@@ -14,6 +14,7 @@
 // every read served. Exact: no kernel computes anything else.
 #include "passes/MemoryModel.h"
 #include "passes/Passes.h"
+#include "passes/planning/Layout.h"
 
 namespace nap {
 #define GEN_PASS_DEF_PLANMEMORYPASS
@@ -22,9 +23,6 @@ namespace nap {
 
 using namespace mlir;
 using namespace nap;
-
-/// Offsets of tensors in the arena are multiples of this many bytes.
-static constexpr int64_t kAlignment = 256;
 
 /// Gives each declaration its offset; returns the bytes of all.
 static int64_t placeDeclarations(ModuleOp module) {
@@ -35,32 +33,9 @@ static int64_t placeDeclarations(ModuleOp module) {
     for (auto declare : module.getOps<DeclareOp>())
       if (declare.getRole() == role) {
         declare->setAttr("nap.offset", builder.getI64IntegerAttr(end));
-        end += planning::alignTo(bytesOf(declare.getTensorType()), kAlignment);
+        end += planning::alignTo(bytesOf(declare.getTensorType()), kArenaAlignment);
       }
   return end;
-}
-
-/// The tensors that share one place, by the number of the first; an update's place is fixed.
-static SmallVector<int64_t> shareStorage(const FunctionMemory &memory,
-                                         ArrayRef<planning::Interval> lifetimes,
-                                         ArrayRef<bool> isFixed) {
-  const planning::Timeline &timeline = memory.timeline;
-  SmallVector<int64_t> storage(timeline.sizes.size());
-  std::iota(storage.begin(), storage.end(), 0);
-  for (auto [number, step] : llvm::enumerate(timeline.steps)) {
-    llvm::SmallDenseSet<int64_t> taken;
-    for (int64_t write : step.writes) {
-      if (isFixed[write])
-        continue;
-      for (auto [read, written] : step.inPlace)
-        if (written == write && !isFixed[read] && timeline.sizes[read] == timeline.sizes[write] &&
-            lifetimes[read].upper == int64_t(number) + 1 && taken.insert(read).second) {
-          storage[write] = storage[read];
-          break;
-        }
-    }
-  }
-  return storage;
 }
 
 /// Writes `nap.offsets` and `nap.dies` on the function's kernels.
@@ -108,23 +83,11 @@ static int64_t planFunction(func::FuncOp func, const DeclaredTensors &declared, 
   for (const Update &update : memory.updates)
     fix(memory.numberOf(update.value), update.declare);
 
-  std::vector<planning::Interval> lifetimes = planning::lifetimes(timeline);
-  SmallVector<int64_t> storage = shareStorage(memory, lifetimes, isFixed);
-  std::vector<planning::Interval> places;
-  DenseMap<int64_t, int64_t> placeOf;
-  for (int64_t tensor = 0; tensor < int64_t(count); ++tensor) {
-    if (isFixed[tensor])
-      continue;
-    const planning::Interval &life = lifetimes[tensor];
-    auto [it, isNew] = placeOf.try_emplace(storage[tensor], places.size());
-    if (isNew)
-      places.push_back({life.lower, life.upper, planning::alignTo(life.size, kAlignment)});
-    places[it->second].upper = std::max(places[it->second].upper, life.upper);
-  }
-  planning::Placement placement = planning::place(places);
-  for (int64_t tensor = 0; tensor < int64_t(count); ++tensor)
+  planning::Layout layout =
+      planning::layOut(timeline, std::vector<bool>(isFixed.begin(), isFixed.end()), kArenaAlignment);
+  for (size_t tensor = 0; tensor < count; ++tensor)
     if (!isFixed[tensor])
-      offsets[tensor] = base + placement.offsets[placeOf[storage[tensor]]];
+      offsets[tensor] = base + layout.offsets[tensor];
 
   std::string problem =
       planning::checkPlan(timeline, std::vector<int64_t>(offsets.begin(), offsets.end()));
@@ -132,8 +95,8 @@ static int64_t planFunction(func::FuncOp func, const DeclaredTensors &declared, 
     func.emitError("the memory plan is wrong: ") << problem;
     return -1;
   }
-  annotateKernels(memory, offsets, isFixed, storage, lifetimes);
-  return base + placement.height;
+  annotateKernels(memory, offsets, isFixed, layout.storage, layout.lifetimes);
+  return base + layout.height;
 }
 
 namespace {

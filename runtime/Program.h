@@ -146,6 +146,7 @@ struct Program {
   uint64_t defaultSeed = 0;         ///< the train block's `seed`; `--seed` sets another
   int64_t arenaBytes = 0;           ///< one arena for everything, a multiple of `arenaAlignment`
   int64_t scratchBytesPerWorker = 0; ///< largest of all kernels, a multiple of `arenaAlignment`
+  int64_t memoryBudget = 0;         ///< bytes that the arena and all scratch may take; 0: no limit
   double modelFlopsPerStep = 0;     ///< of the model's graph, all micro-batches: the numerator of
                                     ///< MFU
   /// Choices fixed by compiling, with their values: hyper-parameters that are not scalars, dims.

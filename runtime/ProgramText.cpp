@@ -109,6 +109,8 @@ std::string printProgram(const Program &program) {
                      program.accumulate, program.plannedSteps, program.defaultSeed);
   out += fmt::format("  \"arena_bytes\": {},\n  \"scratch_bytes_per_worker\": {},\n",
                      program.arenaBytes, program.scratchBytesPerWorker);
+  if (program.memoryBudget != 0)
+    out += fmt::format("  \"memory_budget\": {},\n", program.memoryBudget);
   out += fmt::format("  \"model_flops_per_step\": {},\n", numberJson(program.modelFlopsPerStep));
   out += fmt::format("  \"fixed_choices\": {},\n", printLines(program.fixedChoices, 4, choice));
   out += fmt::format("  \"tensors\": {},\n", printLines(program.tensors, 4, printTensor));
@@ -207,6 +209,7 @@ static void readHeader(JsonReader &reader, const Json &object, Program &program)
   reader.read(object, "steps", program.plannedSteps);
   reader.read(object, "arena_bytes", program.arenaBytes);
   reader.read(object, "scratch_bytes_per_worker", program.scratchBytesPerWorker);
+  reader.read(object, "memory_budget", program.memoryBudget, false);
   reader.read(object, "model_flops_per_step", program.modelFlopsPerStep);
   reader.read(object, "seed", program.defaultSeed);
   if (const Json *choices = reader.items(object, "fixed_choices"))
@@ -343,6 +346,8 @@ std::string checkProgram(const Program &program) {
   if (program.scratchBytesPerWorker < 0 || program.scratchBytesPerWorker % arenaAlignment != 0)
     return failed(fmt::format("'scratch_bytes_per_worker' is {}, which is not a multiple of {}",
                               program.scratchBytesPerWorker, arenaAlignment));
+  if (program.memoryBudget < 0)
+    return failed(fmt::format("'memory_budget' is {}", program.memoryBudget));
   if (program.accumulate < 1 || program.accumulate > 65536)
     return failed(fmt::format("'accumulate' is {}", program.accumulate));
   std::set<std::string_view> names;

@@ -20,6 +20,7 @@ static constexpr Command kCommands[] = {
     {"train", "compile a model file in memory and train it", trainCommand},
     {"compile", "write a training executable, or a stage on the way", compileCommand},
     {"report", "what the model costs: work, bytes and memory after each pass", reportCommand},
+    {"plan", "what each checkpointing strategy and memory budget takes and costs", planCommand},
     {"check", "names and shapes; exit status for editors and hooks", checkCommand},
     {"fmt", "the canonical layout of model files", formatCommand},
     {"math", "napkin math: how long, how large, which bound, without a model file", mathCommand},

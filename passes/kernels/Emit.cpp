@@ -31,17 +31,16 @@ nap::KernelClass nap::classOf(ArrayRef<Operation *> ops) {
 // Names and places
 //===------------------------------------------------------------------------------------------===//
 
-/// The first name in a location, the innermost call first; empty if it has none.
-static StringRef pathOf(Location loc) {
+StringRef nap::pathOf(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName();
   if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    StringRef path = pathOf(call.getCallee());
-    return path.empty() ? pathOf(call.getCaller()) : path;
+    StringRef path = nap::pathOf(call.getCallee());
+    return path.empty() ? nap::pathOf(call.getCaller()) : path;
   }
   if (auto fused = dyn_cast<FusedLoc>(loc))
     for (Location part : fused.getLocations())
-      if (StringRef path = pathOf(part); !path.empty())
+      if (StringRef path = nap::pathOf(part); !path.empty())
         return path;
   return "";
 }
@@ -81,7 +80,7 @@ std::string nap::nameKernel(ArrayRef<Operation *> ops) {
     if (!word.empty() && !llvm::is_contained(words, word))
       words.push_back(word);
     // The last op that has a name speaks: it is what the kernel is for.
-    if (StringRef own = pathOf(op->getLoc()); !own.empty())
+    if (StringRef own = nap::pathOf(op->getLoc()); !own.empty())
       path = own;
   }
   if (words.size() > wordsAtMost)

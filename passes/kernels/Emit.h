@@ -17,6 +17,10 @@ struct KernelGroup {
 /// True for views, constants and index ramps, which every reader has for itself.
 bool isFree(mlir::Operation *op);
 
+/// The first name in a location, the innermost call first: the instance that an op belongs to, "h.0.mlp"; empty
+/// if it has none.
+llvm::StringRef pathOf(mlir::Location loc);
+
 /// The class of a kernel of these ops.
 KernelClass classOf(llvm::ArrayRef<mlir::Operation *> ops);
 

@@ -214,10 +214,13 @@ std::optional<int64_t> parseBytes(std::string_view text) {
       text.remove_suffix(unit.size());
       break;
     }
-  std::optional<int64_t> number = parseWhole(text, 0, (int64_t{1} << 60) / scale);
-  if (!number)
+  constexpr int64_t most = int64_t{1} << 60;
+  if (std::optional<int64_t> whole = parseWhole(text, 0, most / scale))
+    return *whole * scale;
+  std::optional<double> number = parseNumber(text);
+  if (!number || *number < 0 || *number * double(scale) > double(most))
     return std::nullopt;
-  return *number * scale;
+  return int64_t(*number * double(scale));
 }
 
 /// FILE or INPUT=FILE; a name has letters, digits and `_` only, so paths with `=` stay paths.

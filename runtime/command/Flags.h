@@ -54,7 +54,7 @@ std::string_view nearestName(std::string_view name, std::span<const std::string_
 std::optional<double> parseNumber(std::string_view text);
 /// A whole number in [least, most].
 std::optional<int64_t> parseWhole(std::string_view text, int64_t least, int64_t most);
-/// Bytes, at most 2^60: a whole number and a unit, B, kB, MB, GB, TB, KiB, MiB, GiB, TiB or none.
+/// Bytes, at most 2^60: a number and a unit, B, kB, MB, GB, TB, KiB, MiB, GiB, TiB or none.
 std::optional<int64_t> parseBytes(std::string_view text);
 
 } // namespace napkin::runtime

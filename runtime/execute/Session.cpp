@@ -11,6 +11,20 @@
 
 namespace napkin::runtime {
 
+/// The budget counts the scratch of as many workers as there were processors where the program
+/// was compiled.
+static Failure checkBudget(const Program &program, int threads) {
+  int64_t bytes = program.arenaBytes + threads * program.scratchBytesPerWorker;
+  if (program.memoryBudget == 0 || bytes <= program.memoryBudget)
+    return std::nullopt;
+  int64_t left = program.memoryBudget - program.arenaBytes;
+  int64_t fit = program.scratchBytesPerWorker ? left / program.scratchBytesPerWorker : 0;
+  return Error{fmt::format("with {} workers {} bytes are needed, {} were given when it was "
+                           "compiled; give --threads {} or compile it with a larger --memory",
+                           threads, bytes, program.memoryBudget, std::max<int64_t>(fit, 1)),
+               ExitStatus::infeasibleBudget};
+}
+
 Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
                                                  const SessionOptions &options) {
   if (std::string problem = checkProgram(loaded.program); !problem.empty())
@@ -24,6 +38,8 @@ Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
   int threads = options.threads > 0 ? options.threads : usableProcessors();
   const char *environment = std::getenv("NAPKIN_POISON");
   bool poison = options.poison || (environment && std::string_view(environment) == "1");
+  if (Failure failure = checkBudget(loaded.program, threads))
+    return *failure;
   Result<Arena> arena =
       Arena::create(loaded.program.arenaBytes, loaded.program.scratchBytesPerWorker, threads);
   if (!arena)

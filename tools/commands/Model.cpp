@@ -4,6 +4,7 @@
 #include "codegen/BuildProgram.h"
 #include "codegen/LowerKernels.h"
 #include "ir/Ops.h"
+#include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -140,6 +141,34 @@ static bool isArchitecture(StringRef name) {
   return !name.consumeInteger(10, number) && number >= 50 && number < 1000 && (name.empty() || name == "a" || name == "f");
 }
 
+/// --checkpoint, --memory and the workers whose scratch a budget counts; false after an error.
+static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline) {
+  constexpr std::string_view strategies[] = {"auto", "none", "selective", "blocks", "sqrt", "minimal"};
+  if (const std::string *value = flags.find("memory")) {
+    std::optional<int64_t> bytes = rt::parseBytes(*value);
+    if (!bytes || *bytes <= 0) {
+      fail(fmt::format("--memory={}: a number of bytes is wanted, such as 8GiB, 500MB or 1048576", *value),
+           ExitStatus::wrongUsage);
+      return false;
+    }
+    pipeline.memoryBudget = *bytes;
+    pipeline.checkpoint = "auto";
+  }
+  if (const std::string *value = flags.find("checkpoint")) {
+    if (!llvm::is_contained(strategies, *value)) {
+      fail(fmt::format("--checkpoint={}: the strategies are {}", *value, fmt::join(strategies, ", ")),
+           ExitStatus::wrongUsage);
+      return false;
+    }
+    pipeline.checkpoint = *value;
+  }
+  std::optional<int64_t> threads;
+  if (const std::string *value = flags.find("threads"))
+    threads = rt::parseWhole(*value, 1, 1024);
+  pipeline.workers = threads ? *threads : rt::usableProcessors();
+  return true;
+}
+
 void Model::printTimes() {
   times.end();
   if (wantsTimes)
@@ -179,10 +208,8 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
                   ExitStatus::wrongUsage);
     architecture = *value;
   }
-  for (StringRef absent : {"memory", "checkpoint"})
-    if (flags.has(absent))
-      return fail(fmt::format("--{}: Napkin keeps every activation and plans no budget yet; leave it out", absent.str()),
-                  ExitStatus::wrongUsage);
+  if (!readMemoryFlags(flags, pipeline))
+    return ExitStatus::wrongUsage;
   static constexpr StringRef optional[] = {"nap-simplify", "nap-recognize", "nap-split-reductions",
                                            "nap-fuse"};
   for (const auto &[flag, value] : flags.flags) {
@@ -219,8 +246,9 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
 }
 
 ExitStatus Model::plan(const PassCallback &afterPass) {
-  return succeeded(planModule(*graph, machine, pipeline, times, afterPass)) ? ExitStatus::done
-                                                                     : ExitStatus::wrongInput;
+  if (succeeded(planModule(*graph, machine, pipeline, times, afterPass)))
+    return ExitStatus::done;
+  return (*graph)->hasAttr("nap.least_bytes") ? ExitStatus::infeasibleBudget : ExitStatus::wrongInput;
 }
 
 ExitStatus Model::makeProgram(CompiledProgram &compiled) {

@@ -53,6 +53,8 @@ public:
   /// The files that `read` read, the model's own first.
   const std::vector<std::string> &files() const { return sources.files(); }
   mlir::ModuleOp module() { return *graph; }
+  /// What was asked of the pipeline.
+  const PipelineOptions &options() const { return pipeline; }
   const TargetMachineOptions &target() const { return machine; }
   /// "sm_90"; empty for the CPU.
   const std::string &cudaArchitecture() const { return architecture; }
@@ -81,6 +83,7 @@ std::span<const FlagSpec> modelFlags();
 ExitStatus trainCommand(std::span<const std::string> arguments);
 ExitStatus compileCommand(std::span<const std::string> arguments);
 ExitStatus reportCommand(std::span<const std::string> arguments);
+ExitStatus planCommand(std::span<const std::string> arguments);
 ExitStatus checkCommand(std::span<const std::string> arguments);
 ExitStatus deviceCommand(std::span<const std::string> arguments);
 ExitStatus mathCommand(std::span<const std::string> arguments);

@@ -1,0 +1,96 @@
+// The pass nap-checkpoint.
+//
+// Chooses, for each function with a backward pass, what its forward pass leaves in memory and what is computed
+// again where the backward pass reads it:
+//
+//   %u = nap.kernel "matmul.c_fc" (%x, %w)           %u = nap.kernel "matmul.c_fc" (%x, %w)
+//   %y = nap.kernel "tanh" (%u)                      %y = nap.kernel "tanh" (%u)
+//   ..                                        ->     ..
+//   %g = nap.kernel "tanh_grad" (%u, %d)             %v = nap.kernel "matmul.c_fc" (%x, %w) {nap.recomputed}
+//                                                    %g = nap.kernel "tanh_grad" (%v, %d)
+//
+// A strategy is one of `kCheckpointStrategies`; with a budget it is chosen: of all plans that fit, the fastest. What a
+// plan takes is what nap-plan-memory will give it, placed in the arena.
+//
+// What must hold: planning::checkSequence finds nothing. Exact: a kernel that runs again computes the same bits,
+// random draws among them. The module keeps its budget as `nap.memory_budget`; where nothing fits, the pass fails
+// and leaves `nap.least_bytes`.
+#include "passes/Passes.h"
+#include "passes/memory/Plans.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace nap {
+#define GEN_PASS_DEF_CHECKPOINTPASS
+#include "passes/Passes.h.inc"
+} // namespace nap
+
+using namespace mlir;
+using namespace nap;
+
+/// The fastest plan that fits; null if none does.
+static const ModulePlan *fastestWithin(ArrayRef<ModulePlan> frontier, int64_t budget) {
+  const ModulePlan *best = nullptr;
+  for (const ModulePlan &plan : frontier)
+    if (plan.bytes <= budget)
+      best = &plan;
+  return best;
+}
+
+static std::string inMiB(int64_t bytes) { return llvm::formatv("{0:f1} MiB", double(bytes) / (1 << 20)); }
+
+namespace {
+struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
+  using CheckpointPassBase::CheckpointPassBase;
+
+  /// Says that nothing fits; `least` is the plan of fewest bytes.
+  void refuse(const ModulePlanner &planner, const ModulePlan &least) {
+    getOperation()->setAttr("nap.least_bytes", Builder(&getContext()).getI64IntegerAttr(least.bytes));
+    InFlightDiagnostic error = mlir::emitError(getOperation().getLoc(), "a budget of ")
+                               << int64_t(budget) << " bytes is too small: ";
+    if (strategy != "auto")
+      error << "checkpoint strategy '" << strategy << "' takes " << least.bytes << " bytes; give that much, or leave the choice to 'auto'";
+    else
+      error << "the least that can be planned is " << least.bytes << " bytes (" << inMiB(least.bytes)
+            << "), by strategy '" << least.strategy << "', and no plan is below " << planner.floorBound()
+            << "; give that much or make the micro-batch smaller";
+    error.attachNote() << "parameters, states and inputs take " << inMiB(planner.declaredBytes()) << ", scratch of "
+                       << int64_t(workers) << " workers " << inMiB(planner.scratchBytes()) << ", transient tensors "
+                       << inMiB(least.height);
+    signalPassFailure();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    DeclaredTensors declared(module);
+    for (auto func : module.getOps<func::FuncOp>())
+      if (!func.isExternal() && failed(verifyKernelsOnly(func, declared)))
+        return signalPassFailure();
+    const NamedStrategy *named =
+        llvm::find_if(kCheckpointStrategies, [&](const NamedStrategy &known) { return known.name == strategy; });
+    bool isKnown = named != kCheckpointStrategies.end();
+    if (!isKnown && strategy != "auto") {
+      module.emitError("found strategy '") << strategy << "', wanted auto, none, selective, blocks, sqrt or minimal";
+      return signalPassFailure();
+    }
+    ModulePlanner planner(module, workers);
+    ModulePlan plan;
+    if (isKnown || budget == 0) {
+      // Without a budget nothing is faster than to keep everything.
+      plan = planner.planFor(isKnown ? named->strategy : CheckpointStrategy::none);
+      if (budget != 0 && plan.bytes > budget)
+        return refuse(planner, plan);
+    } else {
+      std::vector<ModulePlan> frontier = planner.frontier();
+      const ModulePlan *fastest = fastestWithin(frontier, budget);
+      if (!fastest)
+        return refuse(planner, frontier.front());
+      plan = *fastest;
+    }
+    if (budget != 0)
+      module->setAttr("nap.memory_budget", Builder(&getContext()).getI64IntegerAttr(budget));
+    if (failed(planner.apply(plan)))
+      return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,210 @@
+// Measures plans by placing them.
+#include "passes/memory/Plans.h"
+
+#include "ir/schedule/Entries.h"
+#include "passes/Report.h"
+#include "passes/planning/Layout.h"
+
+#include <cmath>
+#include <set>
+
+using namespace mlir;
+using namespace nap;
+
+/// Bytes of all declarations, each in its own place.
+static int64_t bytesOfDeclarations(ModuleOp module) {
+  int64_t bytes = 0;
+  for (auto declare : module.getOps<DeclareOp>())
+    bytes += planning::alignTo(bytesOf(declare.getTensorType()), kArenaAlignment);
+  return bytes;
+}
+
+/// Bytes of scratch that a worker has: the most that a kernel's schedule wants.
+static int64_t bytesOfScratch(ModuleOp module) {
+  int64_t bytes = 0;
+  module.walk([&](KernelOp kernel) {
+    bytes = std::max(bytes, scheduleEntry(kernel->getAttrOfType<DictionaryAttr>("nap.schedule"), "scratch"));
+  });
+  return planning::alignTo(bytes, kArenaAlignment);
+}
+
+/// Bytes of the transient part that a function takes as it stands.
+static int64_t heightOf(func::FuncOp func, const DeclaredTensors &declared) {
+  FunctionMemory memory = modelFunction(func, declared);
+  std::vector<bool> isFixed(memory.timeline.sizes.size(), false);
+  for (const auto &[argument, declare] : memory.declarations)
+    isFixed[argument] = true;
+  for (const Update &update : memory.updates)
+    isFixed[memory.numberOf(update.value)] = true;
+  return planning::layOut(memory.timeline, isFixed, kArenaAlignment).height;
+}
+
+nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device &device)
+    : declared(bytesOfDeclarations(module)), scratch(workers * bytesOfScratch(module)) {
+  DeclaredTensors tensors(module);
+  SymbolTable symbols(module);
+  auto priceOf = [&](KernelOp kernel) -> KernelPrice {
+    return {int64_t(std::ceil(kernelTime(kernel, symbols, device))), int64_t(workOf(kernel, symbols).total().mm)};
+  };
+  llvm::DenseMap<Operation *, int64_t> timesOf;
+  for (auto [func, times] : stepFunctions(module))
+    timesOf[func] = times;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    int64_t times = timesOf.lookup(func);
+    if (std::optional<StepModel> model = modelStep(func, tensors, priceOf)) {
+      functions.push_back(std::make_unique<Function>(Function{std::move(*model), nullptr, times}));
+      functions.back()->search = std::make_unique<StepSearch>(functions.back()->model);
+      continue;
+    }
+    otherHeight = std::max(otherHeight, heightOf(func, tensors));
+    for (auto kernel : func.getOps<KernelOp>())
+      otherTime += times * priceOf(kernel).nanoseconds;
+  }
+}
+
+FunctionPlan nap::ModulePlanner::measure(const StepModel &model, planning::Sequence sequence) const {
+  FunctionPlan plan;
+  const planning::Recomputation &problem = model.problem;
+  plan.time = planning::timeOf(problem, sequence);
+  plan.recomputedTime = plan.time;
+  for (int64_t step : sequence)
+    plan.recomputedFlops += model.matrixFlops[step];
+  for (int64_t step = 0; step < problem.programSteps; ++step) {
+    plan.recomputedTime -= problem.costs[step];
+    plan.recomputedFlops -= model.matrixFlops[step];
+  }
+  planning::Unrolled unrolled = planning::unroll(problem, sequence);
+  std::vector<bool> isFixed;
+  for (int64_t original : unrolled.versionOf)
+    isFixed.push_back(model.isFixed[original]);
+  planning::Layout layout = planning::layOut(unrolled.timeline, isFixed, kArenaAlignment);
+  plan.height = layout.height;
+  plan.load = layout.load;
+  // The forward pass ends with the last of its steps that is executed for the first time.
+  std::set<int64_t> seen;
+  int64_t end = 0;
+  for (auto [place, step] : llvm::enumerate(sequence))
+    if (step < problem.firstBackward && seen.insert(step).second)
+      end = int64_t(place) + 1;
+  for (size_t tensor = 0; tensor < isFixed.size(); ++tensor) {
+    const planning::Interval &life = layout.lifetimes[tensor];
+    if (!isFixed[tensor] && life.lower < end && life.upper > end &&
+        !llvm::is_contained(unrolled.timeline.kept, int64_t(tensor)))
+      plan.saved += life.size;
+  }
+  plan.sequence = std::move(sequence);
+  return plan;
+}
+
+ModulePlan nap::ModulePlanner::combine(StringRef strategy, std::vector<FunctionPlan> plans) const {
+  ModulePlan whole;
+  whole.strategy = strategy.str();
+  whole.time = otherTime;
+  whole.height = whole.load = otherHeight;
+  for (auto [function, plan] : llvm::zip(functions, plans)) {
+    whole.time += function->times * plan.time;
+    whole.recomputedTime += function->times * plan.recomputedTime;
+    whole.recomputedFlops += function->times * plan.recomputedFlops;
+    whole.height = std::max(whole.height, plan.height);
+    whole.load = std::max(whole.load, plan.load);
+    whole.saved = std::max(whole.saved, plan.saved);
+  }
+  whole.bytes = declared + scratch + whole.height;
+  whole.functions = std::move(plans);
+  return whole;
+}
+
+ModulePlan nap::ModulePlanner::planFor(CheckpointStrategy strategy) const {
+  std::vector<FunctionPlan> plans;
+  for (const auto &function : functions)
+    plans.push_back(measure(function->model, sequenceOf(function->model, strategy)));
+  return combine(nameOf(strategy), std::move(plans));
+}
+
+/// What the search finds at the least peak and at `count` budgets from there to the program's own. Where a plan is placed higher than its
+/// budget, one is sought for as much less.
+std::vector<FunctionPlan> nap::ModulePlanner::searchedPlans(const Function &function, int64_t count) const {
+  const StepSearch &search = *function.search;
+  SearchedSequence least = search.findLeast();
+  int64_t floor = least.peak, peak = search.peak();
+  std::vector<int64_t> budgets;
+  for (int64_t number = 0; number < count; ++number)
+    budgets.push_back(floor + (peak - floor) * number / count);
+  std::vector<FunctionPlan> plans{measure(function.model, std::move(least.sequence))};
+  std::vector<SearchedSequence> found = search.find(budgets);
+  for (auto [budget, sequence] : llvm::zip(budgets, found)) {
+    if (!sequence.fits)
+      continue;
+    plans.push_back(measure(function.model, std::move(sequence.sequence)));
+    int64_t over = plans.back().height - budget;
+    if (over <= 0)
+      continue;
+    std::vector<SearchedSequence> lower = search.find({budget - over});
+    if (lower.front().fits)
+      plans.push_back(measure(function.model, std::move(lower.front().sequence)));
+  }
+  return plans;
+}
+
+/// The plans that no other beats in both height and time, the lowest first.
+template <typename Plan, typename Bytes> static std::vector<Plan> withoutBeaten(std::vector<Plan> plans, Bytes bytesOf) {
+  std::vector<size_t> order(plans.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::make_tuple(bytesOf(plans[a]), plans[a].time, a) < std::make_tuple(bytesOf(plans[b]), plans[b].time, b);
+  });
+  std::vector<Plan> best;
+  for (size_t number : order)
+    if (best.empty() || plans[number].time < best.back().time)
+      best.push_back(std::move(plans[number]));
+  return best;
+}
+
+std::vector<ModulePlan> nap::ModulePlanner::frontier() const {
+  constexpr int64_t budgets = 64;
+  std::vector<ModulePlan> plans;
+  for (const NamedStrategy &named : kCheckpointStrategies)
+    plans.push_back(planFor(named.strategy));
+  std::vector<std::vector<FunctionPlan>> found;
+  std::set<int64_t> heights;
+  for (const auto &function : functions) {
+    std::vector<FunctionPlan> own = searchedPlans(*function, budgets);
+    found.push_back(withoutBeaten(std::move(own), [](const FunctionPlan &plan) { return plan.height; }));
+    for (const FunctionPlan &plan : found.back())
+      heights.insert(plan.height);
+  }
+  // The functions overlay each other: at each height, the fastest plan of each.
+  for (int64_t height : heights) {
+    std::vector<FunctionPlan> together;
+    for (const std::vector<FunctionPlan> &own : found) {
+      const FunctionPlan *fastest = nullptr;
+      for (const FunctionPlan &plan : own)
+        if (plan.height <= height)
+          fastest = &plan;
+      if (fastest)
+        together.push_back(*fastest);
+    }
+    if (together.size() == functions.size())
+      plans.push_back(combine("auto", std::move(together)));
+  }
+  return withoutBeaten(std::move(plans), [](const ModulePlan &plan) { return plan.bytes; });
+}
+
+int64_t nap::ModulePlanner::floorBound() const {
+  int64_t floor = otherHeight;
+  for (const auto &function : functions)
+    floor = std::max(floor, function->search->floor());
+  return declared + scratch + floor;
+}
+
+LogicalResult nap::ModulePlanner::apply(const ModulePlan &plan) {
+  for (auto [function, own] : llvm::zip(functions, plan.functions)) {
+    std::string problem = planning::checkSequence(function->model.problem, own.sequence);
+    if (!problem.empty())
+      return function->model.func.emitError("the plan is wrong: ") << problem;
+    applySequence(function->model, own.sequence);
+  }
+  return success();
+}

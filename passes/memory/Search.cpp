@@ -1,0 +1,76 @@
+// From a step model to the planner's problem and back.
+#include "passes/memory/Search.h"
+
+using namespace mlir;
+using namespace nap;
+
+void StepSearch::addStep(int64_t step) {
+  const planning::Recomputation &from = model.problem;
+  problem.timeline.steps.push_back(from.timeline.steps[step]);
+  problem.costs.push_back(from.costs[step]);
+  problem.workspace.push_back(0);
+  problem.recomputable.push_back(from.isRepeatable[step]);
+  stepOf.push_back(step);
+}
+
+StepSearch::StepSearch(const StepModel &model) : model(model) {
+  const planning::Recomputation &from = model.problem;
+  programStep.assign(from.timeline.steps.size(), -1);
+  for (int64_t step = 0; step < from.programSteps; ++step) {
+    const KernelStages &stages = model.stages[step];
+    if (stages.first < 0) {
+      addStep(step);
+      continue;
+    }
+    programStep[stages.first] = programStep[stages.second] = step;
+    addStep(stages.first);
+    addStep(stages.second);
+  }
+  planning::Timeline &timeline = problem.timeline;
+  timeline.given = from.timeline.given;
+  timeline.kept = from.timeline.kept;
+  for (size_t tensor = 0; tensor < from.timeline.sizes.size(); ++tensor)
+    timeline.sizes.push_back(
+        model.isFixed[tensor] ? 0 : planning::alignTo(from.timeline.sizes[tensor], kArenaAlignment));
+  for (const Update &update : model.memory.updates)
+    if (update.old >= 0)
+      problem.overwrites.push_back({update.old, model.memory.numberOf(update.value)});
+}
+
+/// The steps of the model for those of the problem: two stages side by side are the kernel that they are of.
+planning::Sequence StepSearch::launches(const planning::Sequence &sequence) const {
+  planning::Sequence result;
+  for (size_t place = 0; place < sequence.size(); ++place) {
+    int64_t step = stepOf[sequence[place]];
+    int64_t kernel = programStep[step];
+    bool isFirst = kernel >= 0 && model.stages[kernel].first == step;
+    if (isFirst && place + 1 < sequence.size() && stepOf[sequence[place + 1]] == model.stages[kernel].second) {
+      result.push_back(kernel);
+      ++place;
+      continue;
+    }
+    result.push_back(step);
+  }
+  return result;
+}
+
+/// Plans for many budgets are compared: more budgets find more than more windows.
+static planning::RematLimits limitsOf() {
+  planning::RematLimits limits;
+  limits.windows = 2;
+  limits.starts = 0;
+  limits.attempts = 2;
+  return limits;
+}
+
+std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budgets) const {
+  std::vector<SearchedSequence> result;
+  for (const planning::RematResult &found : planning::rematerialize(problem, budgets, limitsOf()))
+    result.push_back({launches(found.sequence), found.fits, found.peak, found.addedTimeBound});
+  return result;
+}
+
+SearchedSequence StepSearch::findLeast() const {
+  planning::RematResult found = planning::leastPeak(problem, limitsOf());
+  return {launches(found.sequence), found.fits, found.peak, found.addedTimeBound};
+}

@@ -1,0 +1,47 @@
+// The sequence of least time under a budget.
+#pragma once
+
+#include "passes/memory/StepModel.h"
+#include "passes/planning/remat/Rematerialize.h"
+
+namespace nap {
+
+/// What the search found for one budget.
+struct SearchedSequence {
+  planning::Sequence sequence;
+  /// Whether the search's own model of memory meets the budget.
+  bool fits = false;
+  int64_t peak = 0;
+  /// Nanoseconds that every sequence adds, in the program's order of first executions.
+  int64_t addedTimeBound = 0;
+};
+
+/// A step model as the planner's problem: kernels of two stages are two steps, which are one launch again where they
+/// stand side by side. Tensors that lie in declarations take no bytes.
+class StepSearch {
+public:
+  explicit StepSearch(const StepModel &model);
+
+  /// For each budget the sequence of least time that the search finds whose transient tensors take at most so many
+  /// bytes.
+  std::vector<SearchedSequence> find(const std::vector<int64_t> &budgets) const;
+  /// The sequence of the least peak that the search finds.
+  SearchedSequence findLeast() const;
+
+  /// Bytes below which no sequence fits, and those that the program takes as it stands.
+  int64_t floor() const { return planning::floorBound(problem); }
+  int64_t peak() const { return planning::simulate(problem, planning::givenOrder(problem)).peak; }
+
+private:
+  void addStep(int64_t step);
+  planning::Sequence launches(const planning::Sequence &sequence) const;
+
+  const StepModel &model;
+  planning::RematProblem problem;
+  /// Per step of the problem: the step of the model.
+  std::vector<int64_t> stepOf;
+  /// Per step of the model: the step of the program that it is the first or the second stage of.
+  std::vector<int64_t> programStep;
+};
+
+} // namespace nap

@@ -1,0 +1,278 @@
+// Builds alternatives, the problem, and the function of a solution.
+#include "passes/memory/StepModel.h"
+
+#include "passes/kernels/Emit.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace nap;
+
+//===-- Alternatives -------------------------------------------------------------------------===//
+
+/// The ops that `wanted` needs where `given` is at hand, in the block's order, and what they read: values of
+/// `given` and arguments.
+static SmallVector<Operation *> sliceOf(Block &block, ArrayRef<Value> wanted, const DenseSet<Value> &given,
+                                        llvm::SetVector<Value> &reads) {
+  DenseSet<Operation *> needed;
+  SmallVector<Value> open(wanted);
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || given.contains(value))
+      continue;
+    if (needed.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    if (needed.contains(&op))
+      ops.push_back(&op);
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (!needed.contains(operand.getDefiningOp()) || given.contains(operand))
+        reads.insert(operand);
+  return ops;
+}
+
+namespace {
+/// A kernel that computes some results of another from what it stores besides.
+struct Alternative {
+  KernelOp kernel;
+  /// The results of `of` that it computes, by number.
+  SmallVector<unsigned> wanted;
+};
+} // namespace
+
+/// The kernel that computes `wanted` results from `given` ones; before the function's return.
+static Alternative buildAlternative(KernelOp of, ArrayRef<unsigned> wanted, ArrayRef<unsigned> given) {
+  Block &block = of.getBody().front();
+  OperandRange stored = block.getTerminator()->getOperands();
+  DenseMap<Value, Value> memory;
+  for (auto [argument, input] : llvm::zip(block.getArguments(), of.getInputs()))
+    memory[argument] = input;
+  DenseSet<Value> atHand;
+  for (unsigned number : given) {
+    memory[stored[number]] = of.getResult(number);
+    atHand.insert(stored[number]);
+  }
+  SmallVector<Value> outputs, inputs;
+  for (unsigned number : wanted)
+    outputs.push_back(stored[number]);
+  llvm::SetVector<Value> reads;
+  SmallVector<Operation *> ops = sliceOf(block, outputs, atHand, reads);
+  for (Value read : reads)
+    inputs.push_back(memory.lookup(read));
+  OpBuilder builder(of->getBlock()->getTerminator());
+  return {buildKernel(builder, of.getLoc(), ops, reads.getArrayRef(), inputs, outputs), SmallVector<unsigned>(wanted)};
+}
+
+/// The results that each result is computed from, itself not among them.
+static SmallVector<SmallVector<unsigned>> ancestorsOf(KernelOp kernel) {
+  Block &block = kernel.getBody().front();
+  DenseMap<Value, llvm::SmallSetVector<unsigned, 4>> from;
+  SmallVector<SmallVector<unsigned>> result;
+  OperandRange stored = block.getTerminator()->getOperands();
+  for (Operation &op : block.without_terminator())
+    for (Value value : op.getResults()) {
+      auto &own = from[value];
+      for (Value operand : op.getOperands()) {
+        auto known = from.find(operand);
+        if (known != from.end())
+          own.insert(known->second.begin(), known->second.end());
+        for (auto [number, output] : llvm::enumerate(stored))
+          if (output == operand)
+            own.insert(number);
+      }
+    }
+  for (Value output : stored)
+    result.push_back(SmallVector<unsigned>(from[output].getArrayRef()));
+  return result;
+}
+
+namespace {
+/// The alternatives of one kernel; `first` and `second` are its stages, or -1.
+struct Alternatives {
+  SmallVector<Alternative> all;
+  int64_t first = -1, second = -1;
+};
+} // namespace
+
+/// Kernels for each result that others of its kernel lead to: from all of these, and from the largest of them alone.
+/// Where all of the latter start from one result, they are the kernel's second stage.
+static Alternatives buildAlternatives(KernelOp kernel) {
+  Alternatives result;
+  if (kernel.getNumResults() < 2 || kernel.getKernelClass() == KernelClass::attention)
+    return result;
+  SmallVector<SmallVector<unsigned>> ancestors = ancestorsOf(kernel);
+  std::map<unsigned, SmallVector<unsigned>> byLargest;
+  SmallVector<unsigned> roots;
+  for (auto [number, from] : llvm::enumerate(ancestors)) {
+    if (from.empty()) {
+      roots.push_back(number);
+      continue;
+    }
+    unsigned largest = *std::max_element(from.begin(), from.end(), [&](unsigned a, unsigned b) {
+      return bytesOf(kernel.getResult(a).getType()) < bytesOf(kernel.getResult(b).getType());
+    });
+    byLargest[largest].push_back(number);
+    if (from.size() > 1)
+      result.all.push_back(buildAlternative(kernel, number, from));
+  }
+  for (auto &[largest, wanted] : byLargest)
+    result.all.push_back(buildAlternative(kernel, wanted, largest));
+  if (byLargest.size() == 1 && llvm::is_contained(roots, byLargest.begin()->first)) {
+    result.second = int64_t(result.all.size()) - 1;
+    result.first = result.second + 1;
+    result.all.push_back(buildAlternative(kernel, roots, {}));
+  }
+  return result;
+}
+
+//===-- The problem --------------------------------------------------------------------------===//
+
+/// The number of the first kernel after the one that makes the loss; -1 without a loss.
+static int64_t firstAfterLoss(func::FuncOp func, const FunctionMemory &memory) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    auto name = func.getResultAttrOfType<StringAttr>(operand.getOperandNumber(), kResultAttr);
+    if (name && name.getValue() == "loss")
+      return memory.writerOf[memory.numberOf(operand.get())] + 1;
+  }
+  return -1;
+}
+
+static bool hasBackward(func::FuncOp func) {
+  for (unsigned result = 0; result < func.getNumResults(); ++result)
+    for (StringRef key : {kUpdatesAttr, kGradientOfAttr})
+      if (func.getResultAttr(result, key))
+        return true;
+  return false;
+}
+
+std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors &declared, PriceOf priceOf) {
+  if (!hasBackward(func))
+    return std::nullopt;
+  StepModel model;
+  model.func = func;
+  model.memory = modelFunction(func, declared);
+  const FunctionMemory &memory = model.memory;
+  int64_t firstBackward = firstAfterLoss(func, memory);
+  if (firstBackward <= 0 || firstBackward >= int64_t(memory.kernels.size()))
+    return std::nullopt;
+  planning::Recomputation &problem = model.problem;
+  problem.timeline = memory.timeline;
+  problem.programSteps = int64_t(memory.kernels.size());
+  problem.firstBackward = firstBackward;
+  model.isFixed.assign(memory.timeline.sizes.size(), false);
+  model.values.resize(memory.timeline.sizes.size());
+  for (auto [value, number] : memory.numbers)
+    model.values[number] = value;
+  for (const auto &[argument, declare] : memory.declarations)
+    model.isFixed[argument] = true;
+  for (const Update &update : memory.updates)
+    model.isFixed[memory.numberOf(update.value)] = true;
+  auto addKernel = [&](KernelOp kernel) {
+    KernelPrice price = priceOf(kernel);
+    model.kernels.push_back(kernel);
+    problem.costs.push_back(price.nanoseconds);
+    model.matrixFlops.push_back(price.matrixFlops);
+  };
+  for (Operation *op : memory.kernels) {
+    auto kernel = cast<KernelOp>(op);
+    addKernel(kernel);
+    problem.isRepeatable.push_back(llvm::none_of(
+        kernel.getResults(), [&](Value result) { return model.isFixed[memory.numberOf(result)]; }));
+  }
+  model.stages.resize(problem.programSteps);
+  for (int64_t step = 0; step < firstBackward; ++step) {
+    KernelOp kernel = model.kernels[step];
+    if (!problem.isRepeatable[step])
+      continue;
+    Alternatives alternatives = buildAlternatives(kernel);
+    int64_t before = int64_t(model.kernels.size());
+    if (alternatives.first >= 0)
+      model.stages[step] = {before + alternatives.first, before + alternatives.second};
+    for (Alternative &alternative : alternatives.all) {
+      planning::Step way;
+      for (Value input : alternative.kernel.getInputs())
+        way.reads.push_back(memory.numberOf(input));
+      for (unsigned wanted : alternative.wanted)
+        way.writes.push_back(memory.numberOf(kernel.getResult(wanted)));
+      problem.timeline.steps.push_back(std::move(way));
+      problem.isRepeatable.push_back(true);
+      addKernel(alternative.kernel);
+    }
+  }
+  return model;
+}
+
+//===-- The function of a solution -----------------------------------------------------------===//
+
+/// Takes from each kernel the results that nobody reads, and kernels that have none left.
+static void dropUnread(Block &block) {
+  SmallVector<KernelOp> kernels(block.getOps<KernelOp>());
+  // Readers before what they read.
+  for (KernelOp kernel : llvm::reverse(kernels)) {
+    if (llvm::none_of(kernel.getResults(), [](Value result) { return result.use_empty(); }))
+      continue;
+    if (kernel->use_empty()) {
+      kernel.erase();
+      continue;
+    }
+    Block &body = kernel.getBody().front();
+    SmallVector<Value> outputs, results;
+    for (auto [stored, result] : llvm::zip(body.getTerminator()->getOperands(), kernel.getResults()))
+      if (!result.use_empty()) {
+        outputs.push_back(stored);
+        results.push_back(result);
+      }
+    llvm::SetVector<Value> reads;
+    SmallVector<Operation *> ops = sliceOf(body, outputs, {}, reads);
+    SmallVector<Value> inputs;
+    for (Value read : reads)
+      inputs.push_back(kernel.getInputs()[cast<BlockArgument>(read).getArgNumber()]);
+    OpBuilder builder(kernel);
+    KernelOp slim = buildKernel(builder, kernel.getLoc(), ops, reads.getArrayRef(), inputs, outputs);
+    slim->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
+    for (auto [old, now] : llvm::zip(results, slim.getResults()))
+      old.replaceAllUsesWith(now);
+    kernel.erase();
+  }
+}
+
+void nap::applySequence(StepModel &model, const planning::Sequence &sequence) {
+  Block &block = model.func.getBody().front();
+  Operation *terminator = block.getTerminator();
+  OpBuilder builder(terminator);
+  const planning::Timeline &timeline = model.problem.timeline;
+  // Every instance is a clone; the old kernels go at the end.
+  DenseMap<Value, Value> newest;
+  auto newestOf = [&](Value value) {
+    auto known = newest.find(value);
+    return known == newest.end() ? value : known->second;
+  };
+  SmallVector<bool> isDone(model.kernels.size(), false);
+  for (int64_t step : sequence) {
+    KernelOp kernel = model.kernels[step];
+    IRMapping operands;
+    for (Value input : kernel.getInputs())
+      operands.map(input, newestOf(input));
+    auto clone = cast<KernelOp>(builder.clone(*kernel, operands));
+    if (isDone[step] || step >= model.problem.programSteps)
+      clone->setAttr("nap.recomputed", builder.getUnitAttr());
+    isDone[step] = true;
+    for (auto [tensor, result] : llvm::zip(timeline.steps[step].writes, clone.getResults()))
+      newest[model.values[tensor]] = result;
+  }
+  for (OpOperand &operand : terminator->getOpOperands())
+    operand.set(newestOf(operand.get()));
+  for (KernelOp kernel : llvm::reverse(model.kernels)) {
+    kernel->dropAllUses();
+    kernel.erase();
+  }
+  dropUnread(block);
+}

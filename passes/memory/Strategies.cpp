@@ -1,0 +1,93 @@
+// From blocks to what is kept.
+#include "passes/memory/Strategies.h"
+
+#include "passes/memory/Blocks.h"
+
+using namespace mlir;
+using namespace nap;
+
+/// ceil(sqrt(n)).
+static int64_t ceilSqrt(int64_t n) {
+  int64_t root = 0;
+  while (root * root < n)
+    ++root;
+  return root;
+}
+
+/// Whether a tensor is read in another segment of `blocksASegment` blocks than the one that makes it.
+static bool crosses(const Blocks &blocks, int64_t tensor, int64_t blocksASegment) {
+  int64_t own = blocks.blockOf[tensor];
+  if (own < 0)
+    return true;
+  return llvm::any_of(blocks.readBy[tensor], [&](int64_t reader) {
+    return reader < 0 || reader / blocksASegment != own / blocksASegment;
+  });
+}
+
+/// Whether a tensor is of one block and at most the next one's business: tables that CSE shares are not.
+static bool isLocal(const Blocks &blocks, int64_t tensor) {
+  int64_t own = blocks.blockOf[tensor];
+  return own >= 0 && llvm::all_of(blocks.readBy[tensor], [&](int64_t reader) { return reader <= own + 1; });
+}
+
+/// Per step of the program: the last block of the forward tensors that it reads, from which its gradients come;
+/// where it reads none, that of the step before.
+static std::vector<int64_t> groupsOf(const StepModel &model, const Blocks &blocks) {
+  const planning::Recomputation &problem = model.problem;
+  std::vector<int64_t> groups;
+  int64_t current = blocks.count;
+  for (int64_t step = 0; step < problem.programSteps; ++step) {
+    int64_t last = -1;
+    for (int64_t read : problem.timeline.steps[step].reads)
+      if (int64_t writer = model.memory.writerOf[read];
+          writer >= 0 && writer < problem.firstBackward && isLocal(blocks, read))
+        last = std::max(last, blocks.blockOf[read]);
+    if (step >= problem.firstBackward && last >= 0)
+      current = last;
+    groups.push_back(current);
+  }
+  return groups;
+}
+
+StringRef nap::nameOf(CheckpointStrategy strategy) {
+  return llvm::find_if(kCheckpointStrategies, [&](const NamedStrategy &known) { return known.strategy == strategy; })
+      ->name;
+}
+
+/// Whether a tensor is made behind all blocks: the backward pass begins with it.
+static bool isOfHead(const StepModel &model, const Blocks &blocks, int64_t tensor) {
+  int64_t lastOfBlocks = -1;
+  for (auto [other, block] : llvm::enumerate(blocks.blockOf))
+    if (block >= 0)
+      lastOfBlocks = std::max(lastOfBlocks, model.memory.writerOf[other]);
+  return blocks.blockOf[tensor] < 0 && model.memory.writerOf[tensor] >= lastOfBlocks;
+}
+
+planning::Sequence nap::sequenceOf(const StepModel &model, CheckpointStrategy strategy) {
+  const planning::Recomputation &problem = model.problem;
+  Blocks blocks = findBlocks(model.memory, problem.firstBackward);
+  planning::Strategy kept;
+  auto keep = [&](auto isKept) {
+    for (int64_t tensor = 0; tensor < int64_t(problem.timeline.sizes.size()); ++tensor)
+      kept.isKept.push_back(isKept(tensor));
+  };
+  switch (strategy) {
+  case CheckpointStrategy::none:
+    keep([](int64_t) { return true; });
+    break;
+  case CheckpointStrategy::selective:
+    keep([&](int64_t tensor) { return !blocks.isInCore[tensor]; });
+    break;
+  case CheckpointStrategy::blocks:
+    keep([&](int64_t tensor) { return crosses(blocks, tensor, 1); });
+    break;
+  case CheckpointStrategy::sqrt:
+    keep([&](int64_t tensor) { return crosses(blocks, tensor, std::max<int64_t>(ceilSqrt(blocks.count), 1)); });
+    break;
+  case CheckpointStrategy::minimal:
+    keep([&](int64_t tensor) { return isOfHead(model, blocks, tensor); });
+    kept.group = groupsOf(model, blocks);
+    break;
+  }
+  return planning::recomputeOnDemand(problem, kept);
+}

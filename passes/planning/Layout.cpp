@@ -1,0 +1,56 @@
+// In-place reuse, then placement.
+#include "passes/planning/Layout.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+using namespace nap::planning;
+
+/// The tensors that share one place, by the number of the first.
+static std::vector<int64_t> shareStorage(const Timeline &timeline, const std::vector<Interval> &lifetimes,
+                                         const std::vector<bool> &isFixed) {
+  std::vector<int64_t> storage(timeline.sizes.size());
+  std::iota(storage.begin(), storage.end(), 0);
+  for (size_t number = 0; number < timeline.steps.size(); ++number) {
+    const Step &step = timeline.steps[number];
+    std::set<int64_t> taken;
+    for (int64_t write : step.writes) {
+      if (isFixed[write])
+        continue;
+      for (auto [read, written] : step.inPlace)
+        if (written == write && !isFixed[read] && timeline.sizes[read] == timeline.sizes[write] &&
+            lifetimes[read].upper == int64_t(number) + 1 && taken.insert(read).second) {
+          storage[write] = storage[read];
+          break;
+        }
+    }
+  }
+  return storage;
+}
+
+Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &isFixed, int64_t alignment) {
+  Layout layout;
+  layout.lifetimes = lifetimes(timeline);
+  layout.storage = shareStorage(timeline, layout.lifetimes, isFixed);
+  std::vector<Interval> places;
+  std::map<int64_t, int64_t> placeOf;
+  for (size_t tensor = 0; tensor < timeline.sizes.size(); ++tensor) {
+    if (isFixed[tensor])
+      continue;
+    const Interval &life = layout.lifetimes[tensor];
+    auto [it, isNew] = placeOf.try_emplace(layout.storage[tensor], int64_t(places.size()));
+    if (isNew)
+      places.push_back({life.lower, life.upper, alignTo(life.size, alignment)});
+    places[it->second].upper = std::max(places[it->second].upper, life.upper);
+  }
+  Placement placement = place(places);
+  layout.height = placement.height;
+  layout.load = maxLoad(places);
+  layout.offsets.assign(timeline.sizes.size(), -1);
+  for (size_t tensor = 0; tensor < timeline.sizes.size(); ++tensor)
+    if (!isFixed[tensor])
+      layout.offsets[tensor] = placement.offsets[placeOf[layout.storage[tensor]]];
+  return layout;
+}
