@@ -28,6 +28,8 @@ LEFTOVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 # The interpreter counts on its own: what it checks, it may not ask.
 COUNTS_ALONE = "test/interpreter"
 COST = re.compile(r"\b(getCost\w*|Costed\w*|ir/Cost\.h)\b")
+# What a shell or a test that was not filled in would make of a name.
+NAME = re.compile(r"[\w.+-]+")
 MACHINE_PATH = re.compile(r"(?<![\w.$}%])/(work|root|home)/\w")
 
 
@@ -95,6 +97,8 @@ def check(root):
     problems, folders = [], {}
     for path in filesOf(root):
         name = path.relative_to(root).as_posix()
+        if not NAME.fullmatch(path.name):
+            problems.append(f"{name}: a name has letters, digits and . _ + - alone")
         folders.setdefault(str(pathlib.PurePath(name).parent), []).append(name)
         if path.suffix not in DATA and name != "LICENSE":
             problems += checkFile(name, path.read_text(errors="replace"))

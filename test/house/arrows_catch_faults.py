@@ -35,6 +35,7 @@ FAULTS = {
     "test/interpreter/A.cpp": ('#include "ir/Cost.h"\n', "the interpreter asks for a cost"),
     "test/interpreter/B.cpp": ("cost = op.getCost();\n", "the interpreter asks for a cost"),
     "docs/a.md": ("see /" "root/notes\n", "names a path of one machine"),
+    "%t.cu": ("\n", "a name has letters, digits"),
     "bench/run": ("cd /" "work/here\n", "names a path of one machine"),
 }
 
