@@ -352,9 +352,8 @@ std::array<Value, 4> AttentionEmitter::keepFactors(Value head, Value q, Value k)
   auto drawGroup = [&](Value group) {
     return buildDraw(b, b.getLoc(), group, keys, siteLanes);
   };
-  // A uniform number word >> 8 times 2^-24 is at least the rate where the word is at least this.
   double rate = sums.isF32() ? double(float(shape.rate)) : shape.rate;
-  Value least = number(words, int64_t(std::ceil(rate * 0x1p24)) << 8);
+  Value least = number(words, leastWord(rate));
   Value factor = real(1 / (1 - shape.rate)), none = real(0);
   auto keep = [&](Value word) -> Value {
     Value kept = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, word, least);

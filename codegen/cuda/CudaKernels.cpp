@@ -4,8 +4,6 @@
 #include "codegen/cuda/kernels/Kernels.h"
 #include "codegen/math/Expand.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-
 using namespace mlir;
 using namespace nap;
 

@@ -90,12 +90,13 @@ FailureOr<CudaKernelText> nap::printCudaKernel(KernelDefOp def, ArrayRef<LaunchO
   auto text = printCuda(kernel->func, head, kernel->isWide);
   if (failed(text))
     return failure();
-  CudaKernelText result{head.name, std::move(*text), {}, head.isInPlace, kernel->blocks, kernel->blockThreads};
+  CudaKernelText result{head.name,      std::move(*text), {},
+                        head.isInPlace, kernel->blocks,   kernel->blockThreads};
   for (auto [i, type] : llvm::enumerate(kernel->func.getArgumentTypes())) {
     auto memory = cast<MemRefType>(type);
-    result.arguments.push_back({head.arguments[i], memory.getNumElements(),
-                                memory.getElementTypeBitWidth() / 8,
-                                i >= head.firstResult && i < head.lastResult, i >= head.lastResult});
+    result.arguments.push_back(
+        {head.arguments[i], memory.getNumElements(), memory.getElementTypeBitWidth() / 8,
+         i >= head.firstResult && i < head.lastResult, i >= head.lastResult});
   }
   return result;
 }

@@ -26,9 +26,9 @@ struct CudaKernelText {
   int64_t blocks = 1, blockThreads = 256;
 };
 
-/// CUDA C++ for every kernel of a planned module, in the order of their definitions. Above each kernel
-/// stand its name, its lines of the model file, and what one launch computes and moves. Fails with a
-/// diagnostic at a kernel that has no CUDA text.
+/// CUDA C++ for every kernel of a planned module, in the order of their definitions. Above each
+/// kernel stand its name, its lines of the model file, and what one launch computes and moves.
+/// Fails with a diagnostic at a kernel that has no CUDA text.
 mlir::FailureOr<std::vector<CudaKernelText>> printCudaKernels(mlir::ModuleOp planned);
 
 /// One translation unit, which includes napkin.cuh (`cudaPrelude`).

@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 
 #include <array>
+#include <cmath>
 
 namespace nap {
 
@@ -35,6 +36,9 @@ inline std::array<mlir::Value, 4> buildPhilox(mlir::OpBuilder &b, mlir::Location
   }
   return counter;
 }
+
+/// The least word w whose uniform number, (w >> 8) times 2^-24, is at least `rate`, which is below 1.
+inline int64_t leastWord(double rate) { return int64_t(std::ceil(rate * 0x1p24)) << 8; }
 
 /// The four words for a group of four elements: `group` is an i64, `keys` are the random key's words, `site` the
 /// draw's (ir/ops/Create.td); all scalars, or all vectors of one length.

@@ -25,11 +25,17 @@ static void forLanes(Body &body, Value from, Value to, int64_t columns,
   body.close(tail);
 }
 
-LogicalResult nap::lowerScatterAdd(KernelFunction kernel, ScatterAddOp op) {
+LogicalResult nap::checkScatterAdd(KernelFunction kernel, ScatterAddOp op) {
   if (kernel.results().size() != 1 || kernel.results()[0] != op.getResult())
     return kernel.def.emitError("a scatter_add kernel stores the scatter_add alone");
   if (op.getType().getElementType().isBF16())
     return kernel.def.emitError("a scatter_add of bf16 has no code; cast its rows to f32");
+  return success();
+}
+
+LogicalResult nap::lowerScatterAdd(KernelFunction kernel, ScatterAddOp op) {
+  if (failed(checkScatterAdd(kernel, op)))
+    return failure();
   Body body = kernel.body();
   auto shape = op.getType().getShape();
   auto ids = op.getIds().getType();

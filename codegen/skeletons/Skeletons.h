@@ -47,6 +47,9 @@ mlir::FailureOr<int64_t> rowsOf(KernelFunction kernel);
 /// `chunk`, the elements of the result space in one task.
 mlir::LogicalResult lowerPointwise(KernelFunction kernel);
 
+/// Fails with a diagnostic at a kernel that stores a scatter_add and has no code on any target.
+mlir::LogicalResult checkScatterAdd(KernelFunction kernel, ScatterAddOp op);
+
 /// A kernel that stores one scatter_add. Schedule: `chunk`, the result's rows in one task.
 mlir::LogicalResult lowerScatterAdd(KernelFunction kernel, ScatterAddOp op);
 

@@ -4,14 +4,14 @@
 //   lse[query] = largest + log(total)
 //
 // The order of sums is that of the CPU's skeletons, and no size of a tile shows in it.
+#include "ir/attention/Attention.h"
 #include "codegen/cuda/kernels/BlockReducer.h"
 #include "codegen/cuda/kernels/Kernels.h"
-#include "ir/attention/Attention.h"
+#include "codegen/math/Philox.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
-#include <cmath>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -20,7 +20,8 @@ using namespace nap;
 /// Queries of a forward block, and rows of a backward one, as in attention.cuh.
 static constexpr int64_t kPairRows = 32;
 /// Elements of its tiles.
-static constexpr int64_t kLeftTile = 32 * 33, kRightTile = 64 * 33, kRowsTile = 64 * 65, kPairs = 32 * 65;
+static constexpr int64_t kLeftTile = 32 * 33, kRightTile = 64 * 33, kRowsTile = 64 * 65,
+                         kPairs = 32 * 65;
 
 namespace {
 
@@ -29,8 +30,8 @@ class AttentionWriter {
 public:
   template <typename OpTy>
   AttentionWriter(KernelFunction kernel, OpTy op)
-      : kernel(kernel), op(op), shape(attentionShape(op)), b(kernel.func.getBody().front().getTerminator()),
-        loc(kernel.def.getLoc()) {
+      : kernel(kernel), op(op), shape(attentionShape(op)),
+        b(kernel.func.getBody().front().getTerminator()), loc(kernel.def.getLoc()) {
     for (int64_t size : op.getQ().getType().getShape().drop_back(3))
       leadSizes.push_back(size);
     site = op.getSite() ? int64_t(*op.getSite()) : 0;
@@ -42,7 +43,8 @@ public:
   void backward(AttentionBackwardOp op, CudaKernel &cuda);
 
 private:
-  /// An operand in memory and the text of its place; of what nobody stores the memory stands for none.
+  /// An operand in memory and the text of its place; of what nobody stores the memory stands for
+  /// none.
   struct Tensor {
     Value memory;
     AttentionPlace place;
@@ -91,8 +93,9 @@ LogicalResult AttentionWriter::check() {
       llvm::all_of(op->getOperands(), [](Value x) { return readPlace(x).has_value(); }) &&
       llvm::all_of(op->getResults(), [](Value x) { return writtenPlace(x).has_value(); });
   if (!isPlaced)
-    return op->emitError("found tensors of attention without constant strides, or with more than 3 leading "
-                         "axes; CUDA text has none for them");
+    return op->emitError(
+        "found tensors of attention without constant strides, or with more than 3 leading "
+        "axes; CUDA text has none for them");
   return success();
 }
 
@@ -107,8 +110,8 @@ std::string AttentionWriter::placeOf(StringRef name, const AttentionPlace &place
   }
   size_t head = leadSizes.size();
   std::string constant = (name + "_place").str();
-  addConstant(kernel.func, fmt::format("Place {} = {{{}, {{{}}}, {}, {}, {}}}", constant, place.offset, lead,
-                                       strides[head], strides[head + 1],
+  addConstant(kernel.func, fmt::format("Place {} = {{{}, {{{}}}, {}, {}, {}}}", constant,
+                                       place.offset, lead, strides[head], strides[head + 1],
                                        head + 2 < strides.size() ? strides[head + 2] : 1));
   return constant;
 }
@@ -119,14 +122,15 @@ std::string AttentionWriter::shapeText() {
     size_t missing = 3 - leadSizes.size();
     sizes += fmt::format("{}{}", i ? ", " : "", i < missing ? 1 : leadSizes[i - missing]);
   }
-  // As the CPU's code has it: a word of a draw is kept that is not below this.
-  uint64_t least = uint64_t(std::ceil(double(float(shape.rate)) * 0x1p24)) << 8;
-  return fmt::format("Attention attention = {{.lead_sizes = {{{}}}, .heads = {}, .groups = {}, .queries = {}, .keys = {}, "
-                     ".key_size = {}, .value_size = {}, .has_from = {}, .has_to = {}, .from = {}, .to = {}, "
-                     ".scale = {}, .least = {}u, .kept = {}}}",
-                     sizes, shape.heads, shape.groups, shape.queries, shape.keys, shape.keySize, shape.valueSize,
-                     shape.from.has_value(), shape.to.has_value(), shape.from.value_or(0), shape.to.value_or(0),
-                     shape.scale, shape.rate > 0 ? least : 0, 1 / (1 - shape.rate));
+  int64_t least = leastWord(double(float(shape.rate)));
+  return fmt::format(
+      "Attention attention = {{.lead_sizes = {{{}}}, .heads = {}, .groups = {}, .queries = {}, "
+      ".keys = {}, "
+      ".key_size = {}, .value_size = {}, .has_from = {}, .has_to = {}, .from = {}, .to = {}, "
+      ".scale = {}, .least = {}u, .kept = {}}}",
+      sizes, shape.heads, shape.groups, shape.queries, shape.keys, shape.keySize, shape.valueSize,
+      shape.from.has_value(), shape.to.has_value(), shape.from.value_or(0), shape.to.value_or(0),
+      shape.scale, shape.rate > 0 ? least : 0, 1 / (1 - shape.rate));
 }
 
 std::pair<Value, Value> AttentionWriter::draws() {
@@ -142,13 +146,17 @@ std::pair<Value, Value> AttentionWriter::draws() {
 void AttentionWriter::storeLse(const Tensor &lse, Value block, Value largest, Value total) {
   int64_t blocks = (shape.queries + kPairRows - 1) / kPairRows;
   auto op = [&]<typename Op>(Value x, Value y) -> Value { return Op::create(b, loc, x, y); };
-  Value thread = gpu::ThreadIdOp::create(b, NameLoc::get(b.getStringAttr("thread"), loc), gpu::Dimension::x);
-  Value first = op.operator()<arith::MulIOp>(op.operator()<arith::RemUIOp>(block, number(blocks)), number(kPairRows));
+  Value thread =
+      gpu::ThreadIdOp::create(b, NameLoc::get(b.getStringAttr("thread"), loc), gpu::Dimension::x);
+  Value first = op.operator()<arith::MulIOp>(op.operator()<arith::RemUIOp>(block, number(blocks)),
+                                             number(kPairRows));
   Value query = op.operator()<arith::AddIOp>(first, thread);
   query.setLoc(NameLoc::get(b.getStringAttr("query"), loc));
   Value isOwn = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, number(kPairRows));
-  Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, query, number(shape.queries));
-  auto branch = scf::IfOp::create(b, loc, op.operator()<arith::AndIOp>(isOwn, isThere), /*withElseRegion=*/false);
+  Value isThere =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, query, number(shape.queries));
+  auto branch = scf::IfOp::create(b, loc, op.operator()<arith::AndIOp>(isOwn, isThere),
+                                  /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.getThenRegion().front().getTerminator());
   Value wholeHead = op.operator()<arith::DivUIOp>(block, number(blocks));
@@ -166,7 +174,8 @@ void AttentionWriter::storeLse(const Tensor &lse, Value block, Value largest, Va
         place, op.operator()<arith::MulIOp>(digit, number(lse.place.strides[i])));
   }
   Value logarithm = math::LogOp::create(b, loc, memref::LoadOp::create(b, loc, total, thread));
-  Value sum = op.operator()<arith::AddFOp>(memref::LoadOp::create(b, loc, largest, thread), logarithm);
+  Value sum =
+      op.operator()<arith::AddFOp>(memref::LoadOp::create(b, loc, largest, thread), logarithm);
   memref::StoreOp::create(b, loc, sum, lse.memory, place);
 }
 
@@ -176,15 +185,17 @@ void AttentionWriter::forward(AttentionOp op, CudaKernel &cuda) {
   cuda.blocks = shape.lead * shape.heads * ((shape.queries + kPairRows - 1) / kPairRows);
   Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV());
   Tensor out = output("out", op.getOut()), lse = output("lse", op.getLse());
-  Value block = gpu::BlockIdOp::create(b, NameLoc::get(b.getStringAttr("block"), loc), gpu::Dimension::x);
+  Value block =
+      gpu::BlockIdOp::create(b, NameLoc::get(b.getStringAttr("block"), loc), gpu::Dimension::x);
   Value largest = shared(kPairRows, "largest"), total = shared(kPairRows, "total");
   auto [random, word] = draws();
-  std::string name = fmt::format("attention_forward<attention, {}, {}, {}, {}, {}>", q.text, k.text, v.text,
-                                 out.text, out.isThere());
+  std::string name = fmt::format("attention_forward<attention, {}, {}, {}, {}, {}>", q.text, k.text,
+                                 v.text, out.text, out.isThere());
   callPrelude(b, loc, name, "", {},
-              {q.memory, k.memory, v.memory, out.memory, largest, total, shared(kLeftTile, "left_tile"),
-               shared(kRightTile, "right_tile"), shared(kRowsTile, "tile"), shared(kPairs, "pairs"),
-               shared(128, "parts"), random, word, block});
+              {q.memory, k.memory, v.memory, out.memory, largest, total,
+               shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
+               shared(kRowsTile, "tile"), shared(kPairs, "pairs"), shared(128, "parts"), random,
+               word, block});
   if (lse.isThere())
     storeLse(lse, block, largest, total);
 }
@@ -193,20 +204,26 @@ void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
   cuda.blockThreads = 128;
   addConstant(kernel.func, shapeText());
   auto blocksOf = [](int64_t rows) { return (rows + kPairRows - 1) / kPairRows; };
-  cuda.blocks = shape.lead * (shape.heads * blocksOf(shape.queries) + shape.groups * blocksOf(shape.keys));
-  Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV()), out = input("out", op.getOut());
+  cuda.blocks =
+      shape.lead * (shape.heads * blocksOf(shape.queries) + shape.groups * blocksOf(shape.keys));
+  Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV()),
+         out = input("out", op.getOut());
   Tensor lse = input("lse", op.getLse()), dout = input("dout", op.getDout());
-  Tensor dq = output("dq", op.getDq()), dk = output("dk", op.getDk()), dv = output("dv", op.getDv());
-  Value block = gpu::BlockIdOp::create(b, NameLoc::get(b.getStringAttr("block"), loc), gpu::Dimension::x);
+  Tensor dq = output("dq", op.getDq()), dk = output("dk", op.getDk()),
+         dv = output("dv", op.getDv());
+  Value block =
+      gpu::BlockIdOp::create(b, NameLoc::get(b.getStringAttr("block"), loc), gpu::Dimension::x);
   auto [random, word] = draws();
-  std::string name = fmt::format("attention_backward<attention, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>",
-                                 q.text, k.text, v.text, out.text, lse.text, dout.text, dq.text, dk.text, dv.text,
-                                 dq.isThere(), dk.isThere(), dv.isThere());
+  std::string name =
+      fmt::format("attention_backward<attention, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>",
+                  q.text, k.text, v.text, out.text, lse.text, dout.text, dq.text, dk.text, dv.text,
+                  dq.isThere(), dk.isThere(), dv.isThere());
   callPrelude(b, loc, name, "", {},
-              {q.memory, k.memory, v.memory, out.memory, lse.memory, dout.memory, dq.memory, dk.memory, dv.memory,
-               shared(64, "lses"), shared(64, "deltas"), shared(kLeftTile, "left_tile"),
-               shared(kRightTile, "right_tile"), shared(kRowsTile, "tile"), shared(kPairs, "pairs"),
-               shared(kPairs, "others"), random, word, block});
+              {q.memory, k.memory, v.memory, out.memory, lse.memory, dout.memory, dq.memory,
+               dk.memory, dv.memory, shared(64, "lses"), shared(64, "deltas"),
+               shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
+               shared(kRowsTile, "tile"), shared(kPairs, "pairs"), shared(kPairs, "others"), random,
+               word, block});
 }
 
 LogicalResult nap::fillAttention(KernelFunction kernel, Operation *op, CudaKernel &cuda) {

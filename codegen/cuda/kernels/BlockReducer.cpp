@@ -14,14 +14,16 @@
 using namespace mlir;
 using namespace nap;
 
-Value nap::sharedMemory(func::FuncOp func, Location loc, Type element, int64_t count, StringRef name) {
+Value nap::sharedMemory(func::FuncOp func, Location loc, Type element, int64_t count,
+                        StringRef name) {
   auto space = gpu::AddressSpaceAttr::get(element.getContext(), gpu::AddressSpace::Workgroup);
   OpBuilder start = OpBuilder::atBlockBegin(&func.getBody().front());
   return memref::AllocaOp::create(start, NameLoc::get(start.getStringAttr(name), loc),
                                   MemRefType::get({count}, element, AffineMap(), space));
 }
 
-/// A declaration of the function for these types: `name.0`, `name.1`, ..., of which the text has the name.
+/// A declaration of the function for these types: `name.0`, `name.1`, ..., of which the text has
+/// the name.
 static std::string declarePrelude(OpBuilder &b, Location loc, StringRef name, FunctionType type) {
   Operation *parent = b.getInsertionBlock()->getParentOp();
   while (!isa<ModuleOp>(parent))
@@ -40,11 +42,13 @@ static std::string declarePrelude(OpBuilder &b, Location loc, StringRef name, Fu
   }
 }
 
-Value nap::callPrelude(OpBuilder &b, Location loc, StringRef name, StringRef resultName, Type result,
-                       ValueRange operands) {
+Value nap::callPrelude(OpBuilder &b, Location loc, StringRef name, StringRef resultName,
+                       Type result, ValueRange operands) {
   TypeRange results = result ? TypeRange(result) : TypeRange();
-  std::string symbol = declarePrelude(b, loc, name, FunctionType::get(b.getContext(), operands.getTypes(), results));
-  auto call = func::CallOp::create(b, NameLoc::get(b.getStringAttr(resultName), loc), symbol, results, operands);
+  std::string symbol =
+      declarePrelude(b, loc, name, FunctionType::get(b.getContext(), operands.getTypes(), results));
+  auto call = func::CallOp::create(b, NameLoc::get(b.getStringAttr(resultName), loc), symbol,
+                                   results, operands);
   return result ? call.getResult(0) : Value();
 }
 
@@ -65,7 +69,8 @@ scf::IfOp nap::ifFirst(Body &body, Value thread) {
 }
 
 Body::Loop BlockReducer::openThreads(int64_t count, ValueRange inits) {
-  Body::Loop loop = body.open(thread, body.indexConstant(count), IndexRange::below(count), inits, kRunningSums);
+  Body::Loop loop =
+      body.open(thread, body.indexConstant(count), IndexRange::below(count), inits, kRunningSums);
   threadLevel = std::min(threadLevel, body.level());
   return loop;
 }
@@ -97,7 +102,8 @@ Value BlockReducer::reduceBlock(ReduceKind kind, Type element, int64_t n, const 
   if (!running)
     running = sharedMemory(func, body.loc(), element, kRunningSums, "running");
   auto [function, name] = namesOf(kind);
-  return callPrelude(body.builder(), body.loc(), function, name, element, {loop.op.getResult(0), running});
+  return callPrelude(body.builder(), body.loc(), function, name, element,
+                     {loop.op.getResult(0), running});
 }
 
 /// The same by one thread, which keeps all running sums.
@@ -128,8 +134,10 @@ Value BlockReducer::reduce(ReduceKind kind, Type element, int64_t n,
                            std::function<Value(const Linear &)> term) {
   bool isAlone = body.level() >= threadLevel;
   countAlone += isAlone;
-  auto reducePart = [&](int64_t count, const Linear &first, llvm::function_ref<Value(const Linear &)> of) {
-    return isAlone ? reduceAlone(kind, element, count, first, of) : reduceBlock(kind, element, count, first, of);
+  auto reducePart = [&](int64_t count, const Linear &first,
+                        llvm::function_ref<Value(const Linear &)> of) {
+    return isAlone ? reduceAlone(kind, element, count, first, of)
+                   : reduceBlock(kind, element, count, first, of);
   };
   if (n <= kRowBlock)
     return reducePart(n, 0, term);

@@ -6,8 +6,9 @@
 
 namespace nap {
 
-/// Reduces in the order of every target: thread j keeps running sum j, then halves in shared memory. All threads
-/// get the result. Where an index depends on the thread, each thread reduces by itself, in the same order.
+/// Reduces in the order of every target: thread j keeps running sum j, then halves in shared
+/// memory. All threads get the result. Where an index depends on the thread, each thread reduces by
+/// itself, in the same order.
 class BlockReducer {
 public:
   BlockReducer(mlir::func::FuncOp func, Body &body, mlir::Value thread)
@@ -40,18 +41,20 @@ private:
 };
 
 /// `count` elements of shared memory.
-mlir::Value sharedMemory(mlir::func::FuncOp func, mlir::Location loc, mlir::Type element, int64_t count,
-                         llvm::StringRef name);
+mlir::Value sharedMemory(mlir::func::FuncOp func, mlir::Location loc, mlir::Type element,
+                         int64_t count, llvm::StringRef name);
 
-/// A call of a function of the device prelude, with at most one result, which the text calls `resultName`.
+/// A call of a function of the device prelude, with at most one result, which the text calls
+/// `resultName`.
 mlir::Value callPrelude(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
                         llvm::StringRef resultName, mlir::Type result, mlir::ValueRange operands);
 
-/// Has the kernel's text begin with a constant of a type of the prelude, "Product product = {...}", which names of
-/// called functions may use.
+/// Has the kernel's text begin with a constant of a type of the prelude, "Product product = {...}",
+/// which names of called functions may use.
 void addConstant(mlir::func::FuncOp func, llvm::StringRef text);
 
-/// A branch for the first thread alone: two threads that write one place are a fault, even with the same number.
+/// A branch for the first thread alone: two threads that write one place are a fault, even with the
+/// same number.
 mlir::scf::IfOp ifFirst(Body &body, mlir::Value thread);
 
 } // namespace nap

@@ -8,9 +8,9 @@
 //
 // Sums of f32 are chains of fused multiply-adds, the bits of every target; those of bf16 come from
 // tensor cores, whose bits are theirs.
+#include "ir/contraction/Contraction.h"
 #include "codegen/cuda/kernels/BlockReducer.h"
 #include "codegen/cuda/kernels/Kernels.h"
-#include "ir/contraction/Contraction.h"
 #include "ir/contraction/Epilogue.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -32,23 +32,25 @@ static std::string axesText(ArrayRef<ContractionAxis> axes, int64_t ContractionA
     extents[missing + i] = axis.extent;
     steps[missing + i] = axis.*step;
   }
-  return fmt::format("{{{{{}, {}, {}}}, {{{}, {}, {}}}}}", extents[0], extents[1], extents[2], steps[0], steps[1],
-                     steps[2]);
+  return fmt::format("{{{{{}, {}, {}}}, {{{}, {}, {}}}}}", extents[0], extents[1], extents[2],
+                     steps[0], steps[1], steps[2]);
 }
 
 static std::string productText(const ContractionForm &form) {
-  auto side = [&](const StridedView &view, ArrayRef<ContractionAxis> lines, int64_t ContractionAxis::*step) {
-    return fmt::format("{{{}, {}, {}, {}}}", view.offset, axesText(form.batch, step), axesText(lines, step),
-                       axesText(form.contracted, step));
+  auto side = [&](const StridedView &view, ArrayRef<ContractionAxis> lines,
+                  int64_t ContractionAxis::*step) {
+    return fmt::format("{{{}, {}, {}, {}}}", view.offset, axesText(form.batch, step),
+                       axesText(lines, step), axesText(form.contracted, step));
   };
-  return fmt::format("{{.rows = {}, .columns = {}, .depth = {}, .left = {}, .right = {}}}", form.rowExtent(),
-                     form.columnExtent(), form.contractedExtent(),
+  return fmt::format("{{.rows = {}, .columns = {}, .depth = {}, .left = {}, .right = {}}}",
+                     form.rowExtent(), form.columnExtent(), form.contractedExtent(),
                      side(form.lhs, form.rows, &ContractionAxis::strideLhs),
                      side(form.rhs, form.columns, &ContractionAxis::strideRhs));
 }
 
 static int64_t tilesOf(const ContractionForm &form, int64_t tile) {
-  return form.batchExtent() * llvm::divideCeil(form.rowExtent(), tile) * llvm::divideCeil(form.columnExtent(), tile);
+  return form.batchExtent() * llvm::divideCeil(form.rowExtent(), tile) *
+         llvm::divideCeil(form.columnExtent(), tile);
 }
 
 bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
@@ -72,11 +74,14 @@ bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
   auto named = [&](const char *name) { return NameLoc::get(b.getStringAttr(name), loc); };
   Value block = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
   Type f32 = b.getF32Type(), factor = form->factorType;
-  int64_t count = isNarrow ? tile / 2 : tile * tile / 256, depth = isNarrow ? 2 * 32 * tile : 16 * (tile + 1);
+  int64_t count = isNarrow ? tile / 2 : tile * tile / 256,
+          depth = isNarrow ? 2 * 32 * tile : 16 * (tile + 1);
   Value sums = memref::AllocaOp::create(b, named("sums"), MemRefType::get({count}, f32));
   Value left = sharedMemory(kernel.func, loc, factor, depth, "left_tile");
   Value right = sharedMemory(kernel.func, loc, factor, depth, "right_tile");
-  auto input = [&](const StridedView &view) { return kernel.input(cast<BlockArgument>(view.root).getArgNumber()); };
+  auto input = [&](const StridedView &view) {
+    return kernel.input(cast<BlockArgument>(view.root).getArgNumber());
+  };
   std::string kind = isNarrow ? "tensor" : "plain", parameters = fmt::format("<product, {}>", tile);
   addConstant(kernel.func, "Product product = " + productText(*form));
   callPrelude(b, loc, "multiply_" + kind + parameters, "", {},
@@ -87,13 +92,17 @@ bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
   each.op.getInductionVar().setLoc(named("i"));
   Type index = b.getIndexType();
   Value i = each.op.getInductionVar();
-  Value row = callPrelude(body.builder(), loc, kind + "_row" + parameters, "row", index, {i, block});
-  Value column = callPrelude(body.builder(), loc, kind + "_column" + parameters, "column", index, {i, block});
+  Value row =
+      callPrelude(body.builder(), loc, kind + "_row" + parameters, "row", index, {i, block});
+  Value column =
+      callPrelude(body.builder(), loc, kind + "_column" + parameters, "column", index, {i, block});
   OpBuilder inner = body.builder();
   auto isBelow = [&](Value x, int64_t extent) -> Value {
-    return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, x, body.indexConstant(extent));
+    return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, x,
+                                 body.indexConstant(extent));
   };
-  Value isInside = arith::AndIOp::create(inner, loc, isBelow(row, form->rowExtent()), isBelow(column, form->columnExtent()));
+  Value isInside = arith::AndIOp::create(inner, loc, isBelow(row, form->rowExtent()),
+                                         isBelow(column, form->columnExtent()));
   auto branch = scf::IfOp::create(inner, loc, isInside, /*withElseRegion=*/false);
 
   // Code of an element goes into the branch, by a body of its own.
@@ -117,12 +126,13 @@ bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
     Value batch = arith::DivUIOp::create(own, named("batch"), block, element.indexConstant(tiles));
     place = place + digits(batch, form->batch);
   }
-  SmallVector<Value> values;
-  for (Value result : kernel.results())
-    values.push_back(element.at(
-        result, element.space().delinearize(place, cast<RankedTensorType>(result.getType()).getShape())));
-  for (auto [number, value] : llvm::enumerate(values))
-    element.store(value, kernel.result(number), place);
+  CudaResults results{kernel, element};
+  for (auto [number, result] : llvm::enumerate(kernel.results())) {
+    auto shape = cast<RankedTensorType>(result.getType()).getShape();
+    results.values.push_back(
+        {number, element.at(result, element.space().delinearize(place, shape))});
+  }
+  results.store(place);
   body.close(each);
   return true;
 }

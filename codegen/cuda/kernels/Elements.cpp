@@ -20,6 +20,21 @@ void CudaResults::store(const Linear &place) {
     body.store(value, kernel.result(i), place);
 }
 
+Body::Loop nap::openGrid(Body &body, int64_t count, int64_t blocks, int64_t threads,
+                         StringRef name) {
+  // A copy: opening a loop moves the builders.
+  OpBuilder b = body.builder();
+  auto named = [&](StringRef text) { return NameLoc::get(b.getStringAttr(text), body.loc()); };
+  Value thread = gpu::ThreadIdOp::create(b, named("thread"), gpu::Dimension::x);
+  Value block = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
+  Value start = arith::MulIOp::create(b, body.loc(), block, body.indexConstant(threads));
+  Value first = arith::AddIOp::create(b, named("first"), start, thread);
+  Body::Loop loop =
+      body.open(first, body.indexConstant(count), IndexRange::below(count), {}, blocks * threads);
+  loop.op.getInductionVar().setLoc(named(name));
+  return loop;
+}
+
 void nap::fillElements(KernelFunction kernel, CudaKernel &cuda) {
   auto shape = spaceOf(kernel).getShape();
   int64_t count = ShapedType::getNumElements(shape);
@@ -28,16 +43,7 @@ void nap::fillElements(KernelFunction kernel, CudaKernel &cuda) {
   cuda.blocks = std::clamp<int64_t>((count + kBlockThreads - 1) / kBlockThreads, 1, kBlocksAtMost);
 
   Body body = kernel.body();
-  // A copy: opening a loop moves the builders.
-  OpBuilder b = body.builder();
-  auto named = [&](const char *name) { return NameLoc::get(b.getStringAttr(name), body.loc()); };
-  Value thread = gpu::ThreadIdOp::create(b, named("thread"), gpu::Dimension::x);
-  Value block = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
-  Value start = arith::MulIOp::create(b, body.loc(), block, body.indexConstant(kBlockThreads));
-  Value first = arith::AddIOp::create(b, named("first"), start, thread);
-  Body::Loop loop = body.open(first, body.indexConstant(count), IndexRange::below(count), {},
-                              cuda.blocks * kBlockThreads);
-  loop.op.getInductionVar().setLoc(named("element"));
+  Body::Loop loop = openGrid(body, count, cuda.blocks, kBlockThreads, "element");
   CudaResults results{kernel, body};
   results.compute(shape, body.space().delinearize(loop.index(), shape));
   results.store(loop.index());

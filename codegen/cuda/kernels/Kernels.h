@@ -11,14 +11,20 @@ inline constexpr int64_t kBlocksAtMost = 1 << 11;
 /// Threads of a block where each has its own element.
 inline constexpr int64_t kBlockThreads = 256;
 
+/// A loop whose turns, `count` in all, the threads of a grid take in turn; the text calls its
+/// counter `name`.
+Body::Loop openGrid(Body &body, int64_t count, int64_t blocks, int64_t threads,
+                    llvm::StringRef name);
+
 /// Pointwise kernels, sums along first axes, and what else goes element by element.
 void fillElements(KernelFunction kernel, CudaKernel &cuda);
 
-/// Kernels that sum along last axes or have results of one element a row: a block takes a row. `rows`
-/// as of `rowsOf`.
+/// Kernels that sum along last axes or have results of one element a row: a block takes a row.
+/// `rows` as of `rowsOf`.
 void fillRows(KernelFunction kernel, CudaKernel &cuda, int64_t rows);
 
-/// A product of two matrices of f32 or bf16 and what the kernel makes of it; false where it is another.
+/// A product of two matrices of f32 or bf16 and what the kernel makes of it; false where it is
+/// another.
 bool fillContraction(KernelFunction kernel, CudaKernel &cuda);
 
 /// Attention and its adjoint. Fails where the op has no tiles.

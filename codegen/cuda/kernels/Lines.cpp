@@ -3,7 +3,6 @@
 #include "codegen/cuda/kernels/Kernels.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace nap;
@@ -15,16 +14,7 @@ LineLoop nap::cudaLines(CudaKernel &cuda) {
   return [&cuda](Body &body, int64_t lines) {
     cuda.blockThreads = 128;
     cuda.blocks = std::clamp<int64_t>((lines + 127) / 128, 1, kBlocksAtMost);
-    OpBuilder b = body.builder();
-    auto named = [&](const char *name) { return NameLoc::get(b.getStringAttr(name), body.loc()); };
-    Value thread = gpu::ThreadIdOp::create(b, named("thread"), gpu::Dimension::x);
-    Value block = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
-    Value start = arith::MulIOp::create(b, body.loc(), block, body.indexConstant(128));
-    Value first = arith::AddIOp::create(b, named("first"), start, thread);
-    Body::Loop loop =
-        body.open(first, body.indexConstant(lines), IndexRange::below(lines), {}, cuda.blocks * 128);
-    loop.op.getInductionVar().setLoc(named("line"));
-    return loop;
+    return openGrid(body, lines, cuda.blocks, cuda.blockThreads, "line");
   };
 }
 
@@ -35,11 +25,9 @@ LineLoop nap::cudaLines(CudaKernel &cuda) {
 //     found = ballot(ids[start + lane] == row)
 //     for bit in found: out[row, ...] += rows[start + bit, ...]
 LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKernel &cuda) {
-  if (kernel.results().size() != 1 || kernel.results()[0] != op.getResult())
-    return kernel.def.emitError("a scatter_add kernel stores the scatter_add alone");
+  if (failed(checkScatterAdd(kernel, op)))
+    return failure();
   Type element = op.getType().getElementType();
-  if (element.isBF16())
-    return kernel.def.emitError("a scatter_add of bf16 has no code; cast its rows to f32");
   auto shape = op.getType().getShape();
   auto ids = op.getIds().getType();
   int64_t n = shape[0], columns = op.getType().getNumElements() / n, count = ids.getNumElements();
@@ -49,15 +37,20 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
 
   Body body = kernel.body();
   OpBuilder start = body.builder();
-  auto named = [&](const char *name) { return NameLoc::get(start.getStringAttr(name), body.loc()); };
-  auto op2 = [&]<typename Op>(Value x, Value y) -> Value { return Op::create(body.builder(), body.loc(), x, y); };
+  auto named = [&](const char *name) {
+    return NameLoc::get(start.getStringAttr(name), body.loc());
+  };
+  auto op2 = [&]<typename Op>(Value x, Value y) -> Value {
+    return Op::create(body.builder(), body.loc(), x, y);
+  };
   auto number = [&](int64_t value) { return body.indexConstant(value); };
   Value thread = gpu::ThreadIdOp::create(start, named("thread"), gpu::Dimension::x);
   Value block = gpu::BlockIdOp::create(start, named("block"), gpu::Dimension::x);
   Value lane = op2.operator()<arith::RemUIOp>(thread, number(kWarp));
   lane.setLoc(named("lane"));
-  Value first = op2.operator()<arith::AddIOp>(op2.operator()<arith::MulIOp>(block, number(warps)),
-                                              op2.operator()<arith::DivUIOp>(thread, number(kWarp)));
+  Value first =
+      op2.operator()<arith::AddIOp>(op2.operator()<arith::MulIOp>(block, number(warps)),
+                                    op2.operator()<arith::DivUIOp>(thread, number(kWarp)));
   Value out = kernel.result(0);
 
   Body::Loop row = body.open(first, number(n), IndexRange::below(n), {}, cuda.blocks * warps);
@@ -74,7 +67,8 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
   Body::Loop chunk = body.open(number(0), number(count), IndexRange::below(count), {}, kWarp);
   chunk.op.getInductionVar().setLoc(named("start"));
   Value place = op2.operator()<arith::AddIOp>(chunk.op.getInductionVar(), lane);
-  Value isThere = arith::CmpIOp::create(body.builder(), body.loc(), arith::CmpIPredicate::ult, place, number(count));
+  Value isThere = arith::CmpIOp::create(body.builder(), body.loc(), arith::CmpIPredicate::ult,
+                                        place, number(count));
   // Lanes beyond the end look at the last id again.
   Value own = op2.operator()<arith::MinUIOp>(place, number(count - 1));
   Linear ofLane = body.dynamic(own, IndexRange::below(count), body.level());
@@ -89,20 +83,23 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
   Value none = body.number(i32, body.builder().getI32IntegerAttr(0), false);
   Value bits = arith::SelectOp::create(
       body.builder(), body.loc(),
-      arith::CmpIOp::create(body.builder(), body.loc(), arith::CmpIPredicate::eq, found, none), number(0),
-      number(kWarp));
+      arith::CmpIOp::create(body.builder(), body.loc(), arith::CmpIPredicate::eq, found, none),
+      number(0), number(kWarp));
   bits.setLoc(named("bits"));
   Body::Loop bit = body.open(number(0), bits, IndexRange::below(kWarp));
   bit.op.getInductionVar().setLoc(named("bit"));
-  Value shift = arith::IndexCastOp::create(body.builder(), body.loc(), i32, bit.op.getInductionVar());
-  Value isSet = arith::AndIOp::create(body.builder(), body.loc(),
-                                      arith::ShRUIOp::create(body.builder(), body.loc(), found, shift),
-                                      body.number(i32, body.builder().getI32IntegerAttr(1), false));
-  Value is = arith::CmpIOp::create(body.builder(), body.loc(), arith::CmpIPredicate::ne, isSet, none);
+  Value shift =
+      arith::IndexCastOp::create(body.builder(), body.loc(), i32, bit.op.getInductionVar());
+  Value isSet = arith::AndIOp::create(
+      body.builder(), body.loc(), arith::ShRUIOp::create(body.builder(), body.loc(), found, shift),
+      body.number(i32, body.builder().getI32IntegerAttr(1), false));
+  Value is =
+      arith::CmpIOp::create(body.builder(), body.loc(), arith::CmpIPredicate::ne, isSet, none);
   Value end = arith::SelectOp::create(body.builder(), body.loc(), is, number(columns), number(0));
   end.setLoc(named("end"));
   Value source = op2.operator()<arith::MinUIOp>(
-      op2.operator()<arith::AddIOp>(chunk.op.getInductionVar(), bit.op.getInductionVar()), number(count - 1));
+      op2.operator()<arith::AddIOp>(chunk.op.getInductionVar(), bit.op.getInductionVar()),
+      number(count - 1));
   source.setLoc(named("source"));
   Linear from = body.dynamic(source, IndexRange::below(count), body.level());
   Body::Loop loop = body.open(lane, end, IndexRange::below(columns), {}, kWarp);

@@ -27,7 +27,8 @@ static void onFirstThread(Body &body, Value thread, llvm::function_ref<void()> e
   }
 }
 
-/// The code, with rows along the `outer` leading axes; returns the reductions that threads do alone.
+/// The code, with rows along the `outer` leading axes; returns the reductions that threads do
+/// alone.
 static unsigned writeRows(KernelFunction kernel, CudaKernel &cuda, size_t outer) {
   auto space = spaceOf(kernel).getShape();
   int64_t rows = ShapedType::getNumElements(space.take_front(outer));
@@ -46,7 +47,8 @@ static unsigned writeRows(KernelFunction kernel, CudaKernel &cuda, size_t outer)
                         std::function<Value(const Linear &)> term) {
     return reducer.reduce(kind, element, n, term);
   };
-  Body::Loop loop = body.open(block, body.indexConstant(rows), IndexRange::below(rows), {}, cuda.blocks);
+  Body::Loop loop =
+      body.open(block, body.indexConstant(rows), IndexRange::below(rows), {}, cuda.blocks);
   loop.op.getInductionVar().setLoc(named("row"));
   Linear row = loop.index();
   CudaResults ofRow{kernel, body}, ofSpace{kernel, body};
@@ -64,7 +66,8 @@ static unsigned writeRows(KernelFunction kernel, CudaKernel &cuda, size_t outer)
   ofSpace.store(row * columns + elements.index());
   reducer.closeThreads(elements);
   if (!ofRow.values.empty()) {
-    // A result may take the place of an input of one element a row, which all threads have read then.
+    // A result may take the place of an input of one element a row, which all threads have read
+    // then.
     gpu::BarrierOp::create(body.builder(), body.loc());
     onFirstThread(body, thread, [&] { ofRow.store(row); });
   }

@@ -102,7 +102,8 @@ static bool isNotNegative(Value value) {
          llvm::all_of(op->getOperands(), isNotNegative);
 }
 
-/// A comparison of operands without their signs, which print as signed numbers where they are indices.
+/// A comparison of operands without their signs, which print as signed numbers where they are
+/// indices.
 std::string CudaPrinter::withoutSign(Operation *op, const char *sign) {
   Value x = op->getOperand(0), y = op->getOperand(1);
   if (!x.getType().isIndex() || (isNotNegative(x) && isNotNegative(y)))

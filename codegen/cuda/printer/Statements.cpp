@@ -134,8 +134,9 @@ static std::string listOf(memref::GlobalOp global) {
     for (APFloat value : values.getValues<APFloat>()) {
       uint64_t bits = value.bitcastToAPInt().getZExtValue();
       Type type = values.getElementType();
-      append(type.isBF16() ? fmt::format("bf16{{0x{:x}}}", bits)
-                           : fmt::format("{}(0x{:x})", type.isF64() ? "double_of" : "float_of", bits));
+      append(type.isBF16()
+                 ? fmt::format("bf16{{0x{:x}}}", bits)
+                 : fmt::format("{}(0x{:x})", type.isF64() ? "double_of" : "float_of", bits));
     }
   else
     for (APInt value : values.getValues<APInt>())
@@ -172,7 +173,8 @@ void CudaPrinter::statement(Operation &op) {
     bool isShared = isa_and_nonnull<gpu::AddressSpaceAttr>(array.getType().getMemorySpace());
     // Rows of matrices of 16-bit elements are read 16 bytes at once.
     bool isNarrow = isShared && array.getType().getElementTypeBitWidth() == 16;
-    return line(fmt::format("{}{}{} {}[{}];", isNarrow ? "alignas(16) " : "", isShared ? "__shared__ " : "",
+    return line(fmt::format("{}{}{} {}[{}];", isNarrow ? "alignas(16) " : "",
+                            isShared ? "__shared__ " : "",
                             typeName(array.getType().getElementType()), nameFor(array),
                             array.getType().getNumElements()));
   }
