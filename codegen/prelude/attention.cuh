@@ -1,11 +1,12 @@
 
 //===-- Attention ----------------------------------------------------------------------------===//
 //
-// Blocks of 128 threads; tiles of 32 rows and 64 columns of pairs. Thread (y, x) = (thread / 16, thread % 16) has
-// rows y, y + 8, y + 16, y + 24 and columns x, x + 16, x + 32, x + 48. Every sum is one chain of fused
-// multiply-adds in rising order, so no size of a tile shows in the bits.
+// Blocks of 128 threads; tiles of 32 rows and 64 columns of pairs. Thread (y, x) = (thread / 16,
+// thread % 16) has rows y, y + 8, y + 16, y + 24 and columns x, x + 16, x + 32, x + 48. Every sum
+// is one chain of fused multiply-adds in rising order, so no size of a tile shows in the bits.
 
-/// Where a tensor's elements are, in elements: offset + lead . (place among the leading axes) + head + row + element.
+/// Where a tensor's elements are, in elements: offset + lead . (place among the leading axes) +
+/// head + row + element.
 struct Place {
   i64 offset, lead[3], head, row, element;
 };
@@ -27,7 +28,8 @@ constexpr int kPairRows = 32, kPairColumns = 64, kDepth = 32, kPairStride = kPai
 /// The first element of a head's rows.
 __device__ inline i64 rows_of(Place place, const int *sizes, int lead, int head) {
   return place.offset + lead / (sizes[1] * sizes[2]) * place.lead[0] +
-         lead / sizes[2] % sizes[1] * place.lead[1] + lead % sizes[2] * place.lead[2] + head * place.head;
+         lead / sizes[2] % sizes[1] * place.lead[1] + lead % sizes[2] * place.lead[2] +
+         head * place.head;
 }
 
 __device__ inline float widened(float x) { return x; }
@@ -53,9 +55,11 @@ __device__ inline float weight_of(float x) {
 }
 
 template <Attention A> __device__ inline bool is_visible(int query, int key) {
-  return key < A.keys && (!A.has_to || key <= query + A.to) && (!A.has_from || key >= query + A.from);
+  return key < A.keys && (!A.has_to || key <= query + A.to) &&
+         (!A.has_from || key >= query + A.from);
 }
-/// The blocks of keys that queries [first, last) see, of 64 keys: the first key, and the one after the last.
+/// The blocks of keys that queries [first, last) see, of 64 keys: the first key, and the one after
+/// the last.
 template <Attention A> __device__ inline int first_key(int first) {
   const int key = A.has_from ? first + A.from : 0;
   return key < 0 ? 0 : (key < A.keys ? key : A.keys) / kPairColumns * kPairColumns;
@@ -90,25 +94,28 @@ __device__ inline S keep_factor(int head, int query, int key, const R *random, u
   return draw_word(element, random, site) >= A.least ? S(A.kept) : S(0);
 }
 
-/// Rows [first, first + Rows) and elements [from, from + Width) of a head's rows, times `factor`, to shared memory
-/// whose rows are an element longer; zeros beyond `rows` and `size`.
+/// Rows [first, first + Rows) and elements [from, from + Width) of a head's rows, times `factor`,
+/// to shared memory whose rows are an element longer; zeros beyond `rows` and `size`.
 template <int Rows, int Width, typename T, typename S>
-__device__ inline void load_rows(S *to, const T *from_memory, i64 base, Place place, int first, int rows, int from,
-                                 int size, S factor) {
+__device__ inline void load_rows(S *to, const T *from_memory, i64 base, Place place, int first,
+                                 int rows, int from, int size, S factor) {
   for (int i = int(threadIdx.x); i < Rows * Width; i += 128) {
     const int row = i / Width, element = i % Width;
     S value = 0;
     if (first + row < rows && from + element < size)
-      value = widened(from_memory[base + (first + row) * place.row + (from + element) * place.element]);
+      value =
+          widened(from_memory[base + (first + row) * place.row + (from + element) * place.element]);
     to[row * (Width + 1) + element] = factor == S(1) ? value : value * factor;
   }
 }
 
-/// sums[i][j] = the dot product of row y + 8 i on the left and x + 16 j on the right, `size` elements each.
+/// sums[i][j] = the dot product of row y + 8 i on the left and x + 16 j on the right, `size`
+/// elements each.
 template <typename T, typename S>
-__device__ inline void multiply_pairs(S (&sums)[4][4], S *left_tile, S *right_tile, const T *left, i64 left_base,
-                                      Place left_place, int left_first, int left_rows, S left_factor, const T *right,
-                                      i64 right_base, Place right_place, int right_first, int right_rows,
+__device__ inline void multiply_pairs(S (&sums)[4][4], S *left_tile, S *right_tile, const T *left,
+                                      i64 left_base, Place left_place, int left_first,
+                                      int left_rows, S left_factor, const T *right, i64 right_base,
+                                      Place right_place, int right_first, int right_rows,
                                       S right_factor, int size) {
   const int y = int(threadIdx.x) / 16, x = int(threadIdx.x) % 16;
   for (int i = 0; i < 4; ++i)
@@ -116,10 +123,10 @@ __device__ inline void multiply_pairs(S (&sums)[4][4], S *left_tile, S *right_ti
       sums[i][j] = 0;
   for (int from = 0; from < size; from += kDepth) {
     __syncthreads();
-    load_rows<kPairRows, kDepth>(left_tile, left, left_base, left_place, left_first, left_rows, from, size,
-                                 left_factor);
-    load_rows<kPairColumns, kDepth>(right_tile, right, right_base, right_place, right_first, right_rows, from, size,
-                                    right_factor);
+    load_rows<kPairRows, kDepth>(left_tile, left, left_base, left_place, left_first, left_rows,
+                                 from, size, left_factor);
+    load_rows<kPairColumns, kDepth>(right_tile, right, right_base, right_place, right_first,
+                                    right_rows, from, size, right_factor);
     __syncthreads();
     const int depth = size - from < kDepth ? size - from : kDepth;
     for (int k = 0; k < depth; ++k) {
@@ -138,10 +145,12 @@ __device__ inline void multiply_pairs(S (&sums)[4][4], S *left_tile, S *right_ti
   }
 }
 
-/// sums[i][j] += over 64 k: pairs[y + 8 i][k] * element x + 16 j of row first + k, `Size` elements a row.
+/// sums[i][j] += over 64 k: pairs[y + 8 i][k] * element x + 16 j of row first + k, `Size` elements
+/// a row.
 template <int Size, typename T, typename S>
-__device__ inline void add_products(S (&sums)[4][(Size + 15) / 16], const S *pairs, S *tile, const T *rows_memory,
-                                    i64 base, Place place, int first, int rows, S factor) {
+__device__ inline void add_products(S (&sums)[4][(Size + 15) / 16], const S *pairs, S *tile,
+                                    const T *rows_memory, i64 base, Place place, int first,
+                                    int rows, S factor) {
   const int y = int(threadIdx.x) / 16, x = int(threadIdx.x) % 16;
 #pragma unroll
   for (int from = 0; from < Size; from += 64) {
@@ -166,8 +175,8 @@ __device__ inline void add_products(S (&sums)[4][(Size + 15) / 16], const S *pai
 
 /// Rows y + 8 i, elements x + 16 j, each times `factors[row]` or `factor`.
 template <int Size, typename T, typename S>
-__device__ inline void store_rows(const S (&sums)[4][(Size + 15) / 16], T *to, i64 base, Place place, int first,
-                                  int rows, const S *factors, S factor) {
+__device__ inline void store_rows(const S (&sums)[4][(Size + 15) / 16], T *to, i64 base,
+                                  Place place, int first, int rows, const S *factors, S factor) {
   const int y = int(threadIdx.x) / 16, x = int(threadIdx.x) % 16;
 #pragma unroll
   for (int i = 0; i < 4; ++i)
@@ -180,18 +189,20 @@ __device__ inline void store_rows(const S (&sums)[4][(Size + 15) / 16], T *to, i
     }
 }
 
-/// Block `block`'s 32 queries of one head. `largest` and `total` (32 elements of shared memory) get each query's
-/// largest score and its sum of exponentials.
-template <Attention A, Place Q, Place K, Place V, Place O, bool HasOut, typename T, typename Out, typename S, typename R>
-__device__ inline void attention_forward(const T *q, const T *k, const T *v, Out *out, S *largest, S *total, S *left_tile,
-                                         S *right_tile, S *tile, S *pairs, S *parts, const R *random, u32 site,
-                                         int block) {
+/// Block `block`'s 32 queries of one head. `largest` and `total` (32 elements of shared memory) get
+/// each query's largest score and its sum of exponentials.
+template <Attention A, Place Q, Place K, Place V, Place O, bool HasOut, typename T, typename Out,
+          typename S, typename R>
+__device__ inline void attention_forward(const T *q, const T *k, const T *v, Out *out, S *largest,
+                                         S *total, S *left_tile, S *right_tile, S *tile, S *pairs,
+                                         S *parts, const R *random, u32 site, int block) {
   const int thread = int(threadIdx.x), y = thread / 16, x = thread % 16;
   constexpr int blocks = (A.queries + kPairRows - 1) / kPairRows;
   const int whole_head = block / blocks, lead = whole_head / A.heads, head = whole_head % A.heads;
   const int group = head / (A.heads / A.groups), first = block % blocks * kPairRows;
   const int last = first + kPairRows < A.queries ? first + kPairRows : A.queries;
-  const i64 keys = rows_of(K, A.lead_sizes, lead, group), values = rows_of(V, A.lead_sizes, lead, group);
+  const i64 keys = rows_of(K, A.lead_sizes, lead, group),
+            values = rows_of(V, A.lead_sizes, lead, group);
   const i64 queries = rows_of(Q, A.lead_sizes, lead, head);
   S sums[4][(A.value_size + 15) / 16] = {};
   if (thread < kPairRows) {
@@ -200,8 +211,8 @@ __device__ inline void attention_forward(const T *q, const T *k, const T *v, Out
   }
   for (int key = first_key<A>(first); key < last_key<A>(last); key += kPairColumns) {
     S scores[4][4];
-    multiply_pairs(scores, left_tile, right_tile, q, queries, Q, first, A.queries, S(A.scale), k, keys, K, key, A.keys,
-                   S(1), A.key_size);
+    multiply_pairs(scores, left_tile, right_tile, q, queries, Q, first, A.queries, S(A.scale), k,
+                   keys, K, key, A.keys, S(1), A.key_size);
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j) {
         const bool seen = is_visible<A>(first + y + 8 * i, key + x + 16 * j);
@@ -241,7 +252,8 @@ __device__ inline void attention_forward(const T *q, const T *k, const T *v, Out
     if constexpr (A.least > 0)
       for (int j = thread % 4; j < kPairColumns; j += 4)
         pairs[query * kPairStride + j] =
-            pairs[query * kPairStride + j] * keep_factor<A, S>(whole_head, first + query, key + j, random, site);
+            pairs[query * kPairStride + j] *
+            keep_factor<A, S>(whole_head, first + query, key + j, random, site);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const S factor = parts[(y + 8 * i) * 4];
@@ -256,15 +268,16 @@ __device__ inline void attention_forward(const T *q, const T *k, const T *v, Out
     parts[thread] = S(1) / total[thread];
   __syncthreads();
   if constexpr (HasOut)
-    store_rows<A.value_size>(sums, out, rows_of(O, A.lead_sizes, lead, head), O, first, A.queries, parts, S(1));
+    store_rows<A.value_size>(sums, out, rows_of(O, A.lead_sizes, lead, head), O, first, A.queries,
+                             parts, S(1));
 }
 
-/// The probabilities and the gradients of the scores of a tile of pairs: (row, column) are (query, key), or with
-/// `IsTurned` (key, query). `deltas` and `lses` are of the tile's queries.
+/// The probabilities and the gradients of the scores of a tile of pairs: (row, column) are (query,
+/// key), or with `IsTurned` (key, query). `deltas` and `lses` are of the tile's queries.
 template <Attention A, bool IsTurned, typename S, typename R>
-__device__ inline void weigh_pairs(const S (&scores)[4][4], const S (&products)[4][4], S *probabilities, S *gradients,
-                                   const S *lses, const S *deltas, int whole_head, int first, int key,
-                                   const R *random, u32 site) {
+__device__ inline void weigh_pairs(const S (&scores)[4][4], const S (&products)[4][4],
+                                   S *probabilities, S *gradients, const S *lses, const S *deltas,
+                                   int whole_head, int first, int key, const R *random, u32 site) {
   const int y = int(threadIdx.x) / 16, x = int(threadIdx.x) % 16;
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {
@@ -285,11 +298,13 @@ __device__ inline void weigh_pairs(const S (&scores)[4][4], const S (&products)[
     }
 }
 
-/// Of queries first, ..., first + count - 1: the log-sum-exp, and the dot product of out and its gradient.
+/// Of queries first, ..., first + count - 1: the log-sum-exp, and the dot product of out and its
+/// gradient.
 template <Attention A, Place O, Place L, Place D, typename T, typename S>
-__device__ inline void load_deltas(S *lses, S *deltas, const T *out, const S *lse, const T *dout, int lead, int head,
-                                   int first, int count) {
-  const i64 outs = rows_of(O, A.lead_sizes, lead, head), douts = rows_of(D, A.lead_sizes, lead, head);
+__device__ inline void load_deltas(S *lses, S *deltas, const T *out, const S *lse, const T *dout,
+                                   int lead, int head, int first, int count) {
+  const i64 outs = rows_of(O, A.lead_sizes, lead, head),
+            douts = rows_of(D, A.lead_sizes, lead, head);
   for (int i = int(threadIdx.x); i < count; i += 128) {
     const int query = first + i;
     S sum = 0;
@@ -302,29 +317,36 @@ __device__ inline void load_deltas(S *lses, S *deltas, const T *out, const S *ls
   }
 }
 
-/// The first blocks take 32 queries of a head each, for dq; the others 32 keys of a group each, for dk and dv.
-template <Attention A, Place Q, Place K, Place V, Place O, Place L, Place D, Place DQ, Place DK, Place DV, bool HasDq,
-          bool HasDk, bool HasDv, typename T, typename TQ, typename TK, typename TV, typename S, typename R>
-__device__ inline void attention_backward(const T *q, const T *k, const T *v, const T *out, const S *lse, const T *dout,
-                                          TQ *dq, TK *dk, TV *dv, S *lses, S *deltas, S *left_tile, S *right_tile, S *tile,
-                                          S *pairs, S *others, const R *random, u32 site, int block) {
-  constexpr int query_blocks = (A.queries + kPairRows - 1) / kPairRows, key_blocks = (A.keys + kPairRows - 1) / kPairRows;
+/// The first blocks take 32 queries of a head each, for dq; the others 32 keys of a group each, for
+/// dk and dv.
+template <Attention A, Place Q, Place K, Place V, Place O, Place L, Place D, Place DQ, Place DK,
+          Place DV, bool HasDq, bool HasDk, bool HasDv, typename T, typename TQ, typename TK,
+          typename TV, typename S, typename R>
+__device__ inline void
+attention_backward(const T *q, const T *k, const T *v, const T *out, const S *lse, const T *dout,
+                   TQ *dq, TK *dk, TV *dv, S *lses, S *deltas, S *left_tile, S *right_tile, S *tile,
+                   S *pairs, S *others, const R *random, u32 site, int block) {
+  constexpr int query_blocks = (A.queries + kPairRows - 1) / kPairRows,
+                key_blocks = (A.keys + kPairRows - 1) / kPairRows;
   constexpr int leads = A.lead_sizes[0] * A.lead_sizes[1] * A.lead_sizes[2];
   constexpr int shared_heads = A.heads / A.groups;
   S scores[4][4], products[4][4];
   if (block < leads * A.heads * query_blocks) {
-    const int whole_head = block / query_blocks, lead = whole_head / A.heads, head = whole_head % A.heads;
+    const int whole_head = block / query_blocks, lead = whole_head / A.heads,
+              head = whole_head % A.heads;
     const int group = head / shared_heads, first = block % query_blocks * kPairRows;
     const int last = first + kPairRows < A.queries ? first + kPairRows : A.queries;
-    const i64 keys = rows_of(K, A.lead_sizes, lead, group), values = rows_of(V, A.lead_sizes, lead, group);
+    const i64 keys = rows_of(K, A.lead_sizes, lead, group),
+              values = rows_of(V, A.lead_sizes, lead, group);
     load_deltas<A, O, L, D>(lses, deltas, out, lse, dout, lead, head, first, kPairRows);
     S sums[4][(A.key_size + 15) / 16] = {};
     for (int key = first_key<A>(first); key < last_key<A>(last); key += kPairColumns) {
-      multiply_pairs(scores, left_tile, right_tile, q, rows_of(Q, A.lead_sizes, lead, head), Q, first, A.queries,
-                     S(A.scale), k, keys, K, key, A.keys, S(1), A.key_size);
-      multiply_pairs(products, left_tile, right_tile, dout, rows_of(D, A.lead_sizes, lead, head), D, first, A.queries,
-                     S(1), v, values, V, key, A.keys, S(1), A.value_size);
-      weigh_pairs<A, false>(scores, products, others, pairs, lses, deltas, whole_head, first, key, random, site);
+      multiply_pairs(scores, left_tile, right_tile, q, rows_of(Q, A.lead_sizes, lead, head), Q,
+                     first, A.queries, S(A.scale), k, keys, K, key, A.keys, S(1), A.key_size);
+      multiply_pairs(products, left_tile, right_tile, dout, rows_of(D, A.lead_sizes, lead, head), D,
+                     first, A.queries, S(1), v, values, V, key, A.keys, S(1), A.value_size);
+      weigh_pairs<A, false>(scores, products, others, pairs, lses, deltas, whole_head, first, key,
+                            random, site);
       add_products<A.key_size>(sums, pairs, tile, k, keys, K, key, A.keys, S(1));
     }
     if constexpr (HasDq)
@@ -341,15 +363,16 @@ __device__ inline void attention_backward(const T *q, const T *k, const T *v, co
       const int last = first + kPairColumns < A.queries ? first + kPairColumns : A.queries;
       if (key >= last_key<A>(last) || key + kPairRows <= first_key<A>(first))
         continue;
-      const i64 queries = rows_of(Q, A.lead_sizes, lead, head), douts = rows_of(D, A.lead_sizes, lead, head);
+      const i64 queries = rows_of(Q, A.lead_sizes, lead, head),
+                douts = rows_of(D, A.lead_sizes, lead, head);
       __syncthreads();
       load_deltas<A, O, L, D>(lses, deltas, out, lse, dout, lead, head, first, kPairColumns);
-      multiply_pairs(scores, left_tile, right_tile, k, rows_of(K, A.lead_sizes, lead, group), K, key, A.keys, S(1), q,
-                     queries, Q, first, A.queries, S(A.scale), A.key_size);
-      multiply_pairs(products, left_tile, right_tile, v, rows_of(V, A.lead_sizes, lead, group), V, key, A.keys, S(1),
-                     dout, douts, D, first, A.queries, S(1), A.value_size);
-      weigh_pairs<A, true>(scores, products, others, pairs, lses, deltas, lead * A.heads + head, first, key, random,
-                           site);
+      multiply_pairs(scores, left_tile, right_tile, k, rows_of(K, A.lead_sizes, lead, group), K,
+                     key, A.keys, S(1), q, queries, Q, first, A.queries, S(A.scale), A.key_size);
+      multiply_pairs(products, left_tile, right_tile, v, rows_of(V, A.lead_sizes, lead, group), V,
+                     key, A.keys, S(1), dout, douts, D, first, A.queries, S(1), A.value_size);
+      weigh_pairs<A, true>(scores, products, others, pairs, lses, deltas, lead * A.heads + head,
+                           first, key, random, site);
       add_products<A.value_size>(value_sums, others, tile, dout, douts, D, first, A.queries, S(1));
       add_products<A.key_size>(key_sums, pairs, tile, q, queries, Q, first, A.queries, S(A.scale));
     }
@@ -357,6 +380,6 @@ __device__ inline void attention_backward(const T *q, const T *k, const T *v, co
     store_rows<A.key_size>(key_sums, dk, rows_of(DK, A.lead_sizes, lead, group), DK, key, A.keys,
                            static_cast<const S *>(nullptr), S(1));
   if constexpr (HasDv)
-    store_rows<A.value_size>(value_sums, dv, rows_of(DV, A.lead_sizes, lead, group), DV, key, A.keys,
-                             static_cast<const S *>(nullptr), S(1));
+    store_rows<A.value_size>(value_sums, dv, rows_of(DV, A.lead_sizes, lead, group), DV, key,
+                             A.keys, static_cast<const S *>(nullptr), S(1));
 }

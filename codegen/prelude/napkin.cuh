@@ -1,7 +1,8 @@
 // The device prelude: what C++ alone cannot say, or does not say in one way everywhere.
 //
-// NVRTC compiles it without any toolkit header. No function here depends on flags: kernels are built
-// with --fmad=false --ftz=false --prec-div=true --prec-sqrt=true, so plain operators round once each.
+// NVRTC compiles it without any toolkit header. No function here depends on flags: kernels are
+// built with --fmad=false --ftz=false --prec-div=true --prec-sqrt=true, so plain operators round
+// once each.
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -54,8 +55,9 @@ template <typename T> __device__ inline T floor_div(T x, T y) {
 __device__ inline float fused(float x, float y, float z) { return fmaf(x, y, z); }
 __device__ inline double fused(double x, double y, double z) { return fma(x, y, z); }
 
-/// The 128 running results of a block as one: result j takes result j + h, for h = 64, 32, ..., 1. `running` has 128
-/// elements of shared memory; all threads get the result, and may use `running` again.
+/// The 128 running results of a block as one: result j takes result j + h, for h = 64, 32, ..., 1.
+/// `running` has 128 elements of shared memory; all threads get the result, and may use `running`
+/// again.
 template <typename T, typename F>
 __device__ __forceinline__ T block_fold(T own, T *running, F combine) {
   const int thread = int(threadIdx.x);

@@ -2,9 +2,9 @@
 #include "codegen/Jit.h"
 #include "codegen/LowerKernels.h"
 #include "codegen/Object.h"
-#include "codegen/cuda/printer/CudaPrinter.h"
 #include "codegen/cuda/CudaText.h"
 #include "codegen/cuda/emulator/HostProgram.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "passes/Passes.h"
 #include "runtime/device/TileRegisters.h"
 #include "test/interpreter/Inputs.h"
@@ -37,18 +37,26 @@ static cl::opt<int64_t> vectorBytes("vector-bytes", cl::desc("bytes of vectors; 
 static cl::opt<double> ulps("ulp",
                             cl::desc("units in the last place that f32 may differ; 0: equal bits"),
                             cl::init(0));
-static cl::opt<double> near("near",
-                            cl::desc("how far floats may differ, over the result's largest; bf16 is rounded besides"),
-                            cl::init(0));
-static cl::opt<std::string> bf16Unit("bf16-unit", cl::desc("what multiplies bf16: fma, dot or amx"));
+static cl::opt<double>
+    near("near",
+         cl::desc("how far floats may differ, over the result's largest; bf16 is rounded besides"),
+         cl::init(0));
+static cl::opt<std::string> bf16Unit("bf16-unit",
+                                     cl::desc("what multiplies bf16: fma, dot or amx"));
 static cl::opt<bool> samples("samples",
                              cl::desc("f32 arguments run through all bit patterns, evenly"));
 static cl::opt<bool> timing("time", cl::desc("print the time of one call, in microseconds"));
-static cl::opt<bool> onlyTime("only-time", cl::desc("do not compare: print the best time of one call on one thread"));
+static cl::opt<bool>
+    onlyTime("only-time",
+             cl::desc("do not compare: print the best time of one call on one thread"));
 static cl::opt<bool> print("print-code", cl::desc("print the LLVM IR"));
-static cl::opt<bool> cudaHost("cuda-host", cl::desc("run the CUDA text beside the CPU's code, in the emulator"));
-static cl::opt<double> cudaNear("cuda-near", cl::desc("how far floats of the CUDA text may differ, over the result's largest; 0: equal bits"),
-                                cl::init(0));
+static cl::opt<bool> cudaHost("cuda-host",
+                              cl::desc("run the CUDA text beside the CPU's code, in the emulator"));
+static cl::opt<double> cudaNear(
+    "cuda-near",
+    cl::desc(
+        "how far floats of the CUDA text may differ, over the result's largest; 0: equal bits"),
+    cl::init(0));
 static cl::opt<std::string> cudaText("cuda-text", cl::desc("file that gets the CUDA text"));
 static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH of float arguments"));
 
@@ -121,8 +129,10 @@ static float floatAt(Type element, const Memory &memory, int64_t i) {
   return std::bit_cast<float>(uint32_t(half) << 16);
 }
 
-/// Whether the result differs from the interpreter's by no more than --near, and prints by how much.
-static bool isNear(const std::string &name, const Tensor &wanted, const Memory &found, double near) {
+/// Whether the result differs from the interpreter's by no more than --near, and prints by how
+/// much.
+static bool isNear(const std::string &name, const Tensor &wanted, const Memory &found,
+                   double near) {
   Type element = wanted.type.getElementType();
   double largest = 0, worst = 0;
   for (int64_t i = 0; i < wanted.size(); ++i)
@@ -262,7 +272,8 @@ static void timeKernel(KernelDefOp def, napkin::runtime::KernelFunction code) {
              flops / best / 1e9);
 }
 
-/// Runs the code on all tasks at once and on each by itself, or as `cuda` on its whole grid, which is to give the same bits.
+/// Runs the code on all tasks at once and on each by itself, or as `cuda` on its whole grid, which
+/// is to give the same bits.
 static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::KernelFunction code,
                       napkin::runtime::KernelFunction cuda) {
   InputOptions options;
@@ -372,7 +383,8 @@ static std::unique_ptr<HostProgram> buildCudaText(ArrayRef<KernelDefOp> defs, Mo
     std::error_code error;
     llvm::raw_fd_ostream(cudaText, error) << joinCudaText(kernels);
   }
-  auto program = HostProgram::build(kernels, [](const std::string &fault) { fmt::print("{}\n", fault); });
+  auto program =
+      HostProgram::build(kernels, [](const std::string &fault) { fmt::print("{}\n", fault); });
   if (program)
     return std::move(*program);
   fmt::print(stderr, "{}\n", llvm::toString(program.takeError()));

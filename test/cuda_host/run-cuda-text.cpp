@@ -1,11 +1,11 @@
 // run-cuda-text: runs the kernels of a CUDA file in the emulator, after changes that plant faults.
 //
-// The file ends with `NAP_HOST_KERNEL` lines, which say how each kernel is launched and on what memory.
-// f32 inputs are small whole numbers. Prints faults, the results' first numbers, and what was counted.
+// The file ends with `NAP_HOST_KERNEL` lines, which say how each kernel is launched and on what
+// memory. f32 inputs are small whole numbers. Prints faults, the results' first numbers, and what
+// was counted.
 #include "codegen/cuda/emulator/HostProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -16,10 +16,14 @@ using namespace nap;
 namespace cl = llvm::cl;
 
 static cl::opt<std::string> file(cl::Positional, cl::desc("<CUDA file>"), cl::Required);
-static cl::list<std::string> plants("plant", cl::desc("OLD=>NEW: changes the first OLD in the file; \\n begins a line"));
-static cl::opt<bool> withPrelude("with-prelude", cl::desc("the prelude is part of the file, so plants may be in it"));
+static cl::list<std::string>
+    plants("plant", cl::desc("OLD=>NEW: changes the first OLD in the file; \\n begins a line"));
+static cl::opt<bool>
+    withPrelude("with-prelude",
+                cl::desc("the prelude is part of the file, so plants may be in it"));
 static cl::opt<bool> traffic("traffic", cl::desc("count sectors and banks"));
-static cl::opt<bool> inPlace("in-place", cl::desc("the result is in the memory of the first input"));
+static cl::opt<bool> inPlace("in-place",
+                             cl::desc("the result is in the memory of the first input"));
 
 namespace {
 
@@ -75,7 +79,8 @@ static bool runKernel(const HostProgram &program, Kernel &kernel) {
   std::vector<std::byte *> pointers;
   for (Operand &operand : kernel.operands) {
     bool shares = inPlace && operand.isWritten;
-    pointers.push_back(reinterpret_cast<std::byte *>((shares ? kernel.operands[0] : operand).memory.data()));
+    pointers.push_back(
+        reinterpret_cast<std::byte *>((shares ? kernel.operands[0] : operand).memory.data()));
   }
   auto &emulator = emulator::Emulator::get();
   int64_t before = emulator.faults();
@@ -87,8 +92,9 @@ static bool runKernel(const HostProgram &program, Kernel &kernel) {
   if (counts.productFlops > 0)
     fmt::print("{}: {} FLOPs on tensor cores\n", kernel.name, counts.productFlops);
   if (traffic)
-    fmt::print("{}: sectors {} for {}, bank cycles {} for {}\n", kernel.name, counts.traffic.sectors,
-               counts.traffic.leastSectors, counts.traffic.cycles, counts.traffic.phases);
+    fmt::print("{}: sectors {} for {}, bank cycles {} for {}\n", kernel.name,
+               counts.traffic.sectors, counts.traffic.leastSectors, counts.traffic.cycles,
+               counts.traffic.phases);
   for (const Operand &operand : kernel.operands) {
     if (!operand.isWritten || inPlace || operand.elementBytes != 4)
       continue;
@@ -133,7 +139,8 @@ int main(int argc, char **argv) {
   for (llvm::StringRef line : lines)
     if (line.starts_with("NAP_HOST_KERNEL("))
       kernels.push_back(readLaunch(line));
-  auto program = HostProgram::buildText(text, [](const std::string &fault) { fmt::print("{}\n", fault); });
+  auto program =
+      HostProgram::buildText(text, [](const std::string &fault) { fmt::print("{}\n", fault); });
   if (!program) {
     fmt::print(stderr, "{}\n", llvm::toString(program.takeError()));
     return 2;

@@ -1,4 +1,5 @@
-// A grid, block by block: operands in an arena with gaps between them, the threads of a block as fibres.
+// A grid, block by block: operands in an arena with gaps between them, the threads of a block as
+// fibres.
 #include "codegen/cuda/emulator/Emulator.h"
 
 #include <algorithm>
@@ -11,8 +12,6 @@ namespace nap::emulator {
 
 /// Bytes between operands, of nobody.
 static constexpr size_t kGapBytes = 64 << 10;
-/// Lanes of a warp.
-static constexpr unsigned kLanesOfWarp = 32;
 /// Bytes of a piece of shared memory: of its smallest elements.
 static constexpr unsigned kSharedPiece = 2;
 
@@ -24,14 +23,15 @@ Emulator &Emulator::get() {
 Emulator::Emulator() {
   table.thread = &thread;
   table.block = &block;
-  table.launch = [](const HostKernel *kernel, char *const *operands) { get().launch(*kernel, operands); };
+  table.launch = [](const HostKernel *kernel, char *const *operands) {
+    get().launch(*kernel, operands);
+  };
   table.access = [](const void *address, unsigned bytes, bool isWrite, const void *caller) {
     get().access(address, bytes, isWrite, caller);
   };
   table.barrier = [](const void *caller) { get().barrier(caller); };
-  table.collective = [](Collective kind, const void *in, void *out, unsigned detail, const void *caller) {
-    get().collective(kind, in, out, detail, caller);
-  };
+  table.collective = [](Collective kind, const void *in, void *out, unsigned detail,
+                        const void *caller) { get().collective(kind, in, out, detail, caller); };
   table.copyAsync = [](void *to, const void *from, unsigned bytes, const void *caller) {
     get().copyAsync(to, from, bytes, caller);
   };
@@ -75,8 +75,8 @@ Emulator::Buffer &Emulator::bufferFor(unsigned argument, char *home) {
     if (home + bytes <= other.home || other.home + other.bytes <= home)
       continue;
     if (kernel->isRestrict)
-      fault(fmt::format("{} and {} are in the same memory, and the text calls them restrict", other.name,
-                        kernel->arguments[argument].name),
+      fault(fmt::format("{} and {} are in the same memory, and the text calls them restrict",
+                        other.name, kernel->arguments[argument].name),
             nullptr);
     return other;
   }
@@ -271,7 +271,8 @@ void Emulator::abandon() {
   stacks.leave(thread);
 }
 
-//===-- Barriers and collectives ---------------------------------------------------------------===//
+//===-- Barriers and collectives
+//---------------------------------------------------------------===//
 
 void Emulator::releaseBarrier() {
   ++epoch;
@@ -331,7 +332,8 @@ void Emulator::copyAsync(void *to, const void *from, unsigned bytes, const void 
   if (address % bytes)
     fault(fmt::format("copies {} bytes to a place that is no multiple of them", bytes), caller);
   explain(shared.begins(address, bytes, now()), "shared memory", caller);
-  own.copies.push_back({static_cast<char *>(to), static_cast<const char *>(from), bytes, own.group});
+  own.copies.push_back(
+      {static_cast<char *>(to), static_cast<const char *>(from), bytes, own.group});
 }
 
 void Emulator::awaitCopies(unsigned pending) {
@@ -359,17 +361,24 @@ void Emulator::explain(Conflict conflict, const std::string &where, const void *
   case Conflict::pending:
     return fault("meets a copy that is on its way to " + where, caller);
   case Conflict::readAfterWrite:
-    return fault(fmt::format("reads {}, which another thread writes with no barrier between", where), caller);
+    return fault(
+        fmt::format("reads {}, which another thread writes with no barrier between", where),
+        caller);
   case Conflict::writeAfterRead:
-    return fault(fmt::format("writes {}, which another thread reads with no barrier between", where), caller);
+    return fault(
+        fmt::format("writes {}, which another thread reads with no barrier between", where),
+        caller);
   case Conflict::writeAfterWrite:
-    return fault(fmt::format("writes {}, which another thread writes with no barrier between", where), caller);
+    return fault(
+        fmt::format("writes {}, which another thread writes with no barrier between", where),
+        caller);
   }
 }
 
 void Emulator::checkShared(uintptr_t address, unsigned bytes, bool isWrite, const void *caller) {
   if (isTrafficCounted)
-    traffic.note(thread / kLanesOfWarp, thread % kLanesOfWarp, caller, address, bytes, /*isShared=*/true);
+    traffic.note(thread / kLanesOfWarp, thread % kLanesOfWarp, caller, address, bytes,
+                 /*isShared=*/true);
   explain(isWrite ? shared.write(address, bytes, now()) : shared.read(address, bytes, now()),
           "shared memory", caller);
 }
@@ -377,7 +386,8 @@ void Emulator::checkShared(uintptr_t address, unsigned bytes, bool isWrite, cons
 void Emulator::checkGlobal(uintptr_t address, unsigned bytes, bool isWrite, const void *caller) {
   (isWrite ? counts.requestedWritten : counts.requestedRead) += bytes;
   if (isTrafficCounted)
-    traffic.note(thread / kLanesOfWarp, thread % kLanesOfWarp, caller, address, bytes, /*isShared=*/false);
+    traffic.note(thread / kLanesOfWarp, thread % kLanesOfWarp, caller, address, bytes,
+                 /*isShared=*/false);
   for (Buffer &buffer : buffers) {
     uintptr_t begin = buffer.shadow.start(), end = begin + buffer.bytes;
     if (address >= begin && address + bytes <= end) {
@@ -400,14 +410,16 @@ void Emulator::access(const void *pointer, unsigned bytes, bool isWrite, const v
   bool isShared = shared.holds(address);
   bool isGlobal = address - reinterpret_cast<uintptr_t>(arena) < arenaBytes;
   if ((isShared || isGlobal) && address % bytes)
-    fault(fmt::format("is misaligned: {} bytes at a place that is no multiple of them", bytes), caller);
+    fault(fmt::format("is misaligned: {} bytes at a place that is no multiple of them", bytes),
+          caller);
   if (isShared)
     return checkShared(address, bytes, isWrite, caller);
   if (isGlobal)
     return checkGlobal(address, bytes, isWrite, caller);
   if (stacks.holds(address) || address - image < imageBytes)
     return;
-  fault(fmt::format("{} memory that is none of the kernel's", isWrite ? "writes" : "reads"), caller);
+  fault(fmt::format("{} memory that is none of the kernel's", isWrite ? "writes" : "reads"),
+        caller);
   abandon();
 }
 

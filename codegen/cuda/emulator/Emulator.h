@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,9 +17,9 @@ namespace nap::emulator {
 /// Something that a kernel must not do.
 struct Fault {
   std::string kernel;
-  std::string what;    ///< a sentence without the place
-  const void *caller;  ///< in the text's code; null where `place` says it
-  std::string place;   ///< "napkin.cu:12"
+  std::string what;   ///< a sentence without the place
+  const void *caller; ///< in the text's code; null where `place` says it
+  std::string place;  ///< "napkin.cu:12"
 };
 
 /// What one launch did.
@@ -31,8 +30,8 @@ struct Counters {
   Traffic::Counts traffic;                         ///< zeros unless they were asked for
 };
 
-/// One in a process: the text's hooks lead to it. A grid's blocks run one after another, a block's threads as
-/// fibres that change at barriers and collectives.
+/// One in a process: the text's hooks lead to it. A grid's blocks run one after another, a block's
+/// threads as fibres that change at barriers and collectives.
 class Emulator {
 public:
   static Emulator &get();

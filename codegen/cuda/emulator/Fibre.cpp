@@ -1,5 +1,5 @@
-// Stacks that take turns. On x86-64 a switch saves the six registers that a call keeps; elsewhere it is
-// the C library's.
+// Stacks that take turns. On x86-64 a switch saves the six registers that a call keeps; elsewhere
+// it is the C library's.
 #include "codegen/cuda/emulator/Fibre.h"
 
 #include <sys/mman.h>

@@ -15,7 +15,8 @@ public:
   FibreStacks(const FibreStacks &) = delete;
   FibreStacks &operator=(const FibreStacks &) = delete;
 
-  /// Makes fibre i begin with `function`, which never returns. False where the host has no memory for its stack.
+  /// Makes fibre i begin with `function`, which never returns. False where the host has no memory
+  /// for its stack.
   bool prepare(size_t i, void (*function)());
   /// Goes from the host's own stack to a fibre; comes back when a fibre calls `leave`.
   void enter(size_t i);

@@ -7,9 +7,9 @@ namespace nap::emulator {
 /// One pointer of a kernel.
 struct HostArgument {
   const char *name;
-  long long bytes;       ///< of the tensor
-  unsigned elementBytes; ///< of one element
-  bool isWritten;        ///< a result
+  long long bytes;         ///< of the tensor
+  unsigned elementBytes;   ///< of one element
+  bool isWritten;          ///< a result
   bool isOfLaunch = false; ///< no tensor but numbers of the launch, whose bytes are not counted
 };
 
@@ -23,13 +23,14 @@ struct HostKernel {
   unsigned argumentCount;
 };
 
+/// Lanes of a warp.
+constexpr unsigned kLanesOfWarp = 32;
+
 /// What all lanes of a warp do together.
-enum class Collective : unsigned { syncWarp, shuffleXor, ballot, loadMatrix, loadMatrixTransposed, multiply };
+enum class Collective : unsigned { syncWarp, ballot, loadMatrix, loadMatrixTransposed, multiply };
 
-/// Fragments of products that `Collective::multiply` knows, by the types of the factors.
-enum class Fragment : unsigned { bf16, f16, tf32 };
-
-/// The emulator as the text sees it. `caller` is an address in the text's code, which tells the line.
+/// The emulator as the text sees it. `caller` is an address in the text's code, which tells the
+/// line.
 struct Hooks {
   /// The thread in its block, and the block in the grid.
   const unsigned *thread, *block;
@@ -40,8 +41,10 @@ struct Hooks {
   /// __syncthreads.
   void (*barrier)(const void *caller);
   /// A lane's part: `in` and `out` are its own, `detail` is the same for all lanes.
-  void (*collective)(Collective kind, const void *in, void *out, unsigned detail, const void *caller);
-  /// Bytes from global to shared memory, zeros if `from` is null, that arrive by the time `awaitCopies` says.
+  void (*collective)(Collective kind, const void *in, void *out, unsigned detail,
+                     const void *caller);
+  /// Bytes from global to shared memory, zeros if `from` is null, that arrive by the time
+  /// `awaitCopies` says.
   void (*copyAsync)(void *to, const void *from, unsigned bytes, const void *caller);
   void (*commitCopies)();
   /// Waits until no more than `pending` of the committed groups are on their way.

@@ -26,6 +26,14 @@ static constexpr llvm::StringLiteral kHooks =
 static constexpr llvm::StringLiteral kTextName = "napkin.cu";
 /// Where Debian keeps LLVM 22's programs that are not on the path.
 static constexpr llvm::StringLiteral kToolFolder = "/usr/lib/llvm-22/bin";
+/// Every access to memory that may be shared calls the emulator; nothing is merged, widened or
+/// contracted.
+static constexpr llvm::StringLiteral kCompileFlags =
+    "-x c++ -std=c++20 -O2 -gline-tables-only -fPIC -march=native -w -ffp-contract=off "
+    "-fno-vectorize -fno-slp-vectorize -fno-strict-aliasing -fno-exceptions "
+    "-ftrivial-auto-var-init=pattern -fsanitize=thread "
+    "-fsanitize=array-bounds,signed-integer-overflow -mllvm -tsan-instrument-func-entry-exit=0 "
+    "-mllvm -tsan-instrument-atomics=0 -mllvm -tsan-instrument-read-before-write=1";
 
 static llvm::Error error(const llvm::Twine &sentence) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), sentence);
@@ -75,7 +83,8 @@ static std::pair<uintptr_t, size_t> extentOf(void *library) {
       return 0;
     for (int i = 0; i < info->dlpi_phnum; ++i)
       if (info->dlpi_phdr[i].p_type == PT_LOAD)
-        found.second = std::max<size_t>(found.second, info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz);
+        found.second =
+            std::max<size_t>(found.second, info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz);
     return 1;
   };
   dl_iterate_phdr(visit, &extent);
@@ -98,28 +107,26 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
       !writeFile(path("host.cuh"), kHostPrelude) || !writeFile(path("Hooks.h"), kHooks))
     return error("the temporary folder of the host build of CUDA text cannot be written");
 
-  // Every access to memory that may be shared calls the emulator; nothing is merged, widened or contracted.
-  std::vector<std::string> compile = {
-      compiler, "-x", "c++", "-std=c++20", "-O2", "-gline-tables-only", "-fPIC", "-march=native", "-w",
-      "-ffp-contract=off", "-fno-vectorize", "-fno-slp-vectorize", "-fno-strict-aliasing",
-      "-fno-exceptions", "-ftrivial-auto-var-init=pattern", "-fsanitize=thread",
-      "-fsanitize=array-bounds,signed-integer-overflow", "-mllvm",
-      "-tsan-instrument-func-entry-exit=0", "-mllvm", "-tsan-instrument-atomics=0", "-mllvm",
-      "-tsan-instrument-read-before-write=1", "-I", program->folder, "-include", path("host.cuh"),
-      "-c", path(kTextName), "-o", path("napkin.o")};
-  std::vector<std::string> link = {compiler, "-shared", "-Wl,-Bsymbolic", path("napkin.o"), "-o",
-                                   path("napkin.so")};
+  std::vector<std::string> compile = {compiler};
+  for (llvm::StringRef flag : llvm::split(kCompileFlags, ' '))
+    compile.push_back(flag.str());
+  compile.insert(compile.end(), {"-I", program->folder, "-include", path("host.cuh"), "-c",
+                                 path(kTextName), "-o", path("napkin.o")});
+  std::vector<std::string> link = {compiler,         "-shared", "-Wl,-Bsymbolic",
+                                   path("napkin.o"), "-o",      path("napkin.so")};
   if (!runTool(compile, path("log")) || !runTool(link, path("log"))) {
     std::string log = readFile(path("log"));
     llvm::StringRef first(log);
     if (size_t at = first.find("error: "); at != llvm::StringRef::npos)
-      first = first.drop_front(first.rfind('/', at) == llvm::StringRef::npos ? 0 : first.rfind('/', at) + 1);
+      first = first.drop_front(
+          first.rfind('/', at) == llvm::StringRef::npos ? 0 : first.rfind('/', at) + 1);
     return error("the CUDA text does not compile for the host: " + first.split('\n').first);
   }
   program->library = dlopen(path("napkin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto bind = program->library ? reinterpret_cast<void (*)(const emulator::Hooks *, char **, char **)>(
-                                     dlsym(program->library, "napBind"))
-                               : nullptr;
+  auto bind = program->library
+                  ? reinterpret_cast<void (*)(const emulator::Hooks *, char **, char **)>(
+                        dlsym(program->library, "napBind"))
+                  : nullptr;
   if (!bind)
     return error(llvm::Twine("the host build of CUDA text cannot be loaded: ") + dlerror());
   auto &emulator = emulator::Emulator::get();
@@ -128,19 +135,24 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
   auto [base, bytes] = extentOf(program->library);
   program->base = base;
   emulator.setLibrary(base, bytes, sharedBegin, sharedEnd);
-  emulator.setListener([own = program.get(), onFault = std::move(onFault)](const emulator::Fault &fault) {
+  emulator.setListener([own = program.get(),
+                        onFault = std::move(onFault)](const emulator::Fault &fault) {
     // Loops that are written out have one line at many addresses.
     std::string sentence = own->describe(fault);
     llvm::StringRef what = llvm::StringRef(fault.what).split(" of block ").second.split(' ').second;
     std::string kind = what.take_front(what.find(' ', what.find(' ') + 1)).str();
-    if (own->said.insert(sentence.substr(0, sentence.find(": ")) + kind + (what.empty() ? fault.what : "")).second)
+    if (own->said
+            .insert(sentence.substr(0, sentence.find(": ")) + kind +
+                    (what.empty() ? fault.what : ""))
+            .second)
       onFault(sentence);
   });
   return program;
 }
 
 llvm::Expected<std::unique_ptr<HostProgram>>
-HostProgram::build(llvm::ArrayRef<CudaKernelText> kernels, std::function<void(const std::string &)> onFault) {
+HostProgram::build(llvm::ArrayRef<CudaKernelText> kernels,
+                   std::function<void(const std::string &)> onFault) {
   std::string text = joinCudaText(kernels), launches;
   for (const CudaKernelText &kernel : kernels) {
     launches += fmt::format("NAP_HOST_KERNEL({}, {}, {}, {}", kernel.name, kernel.blocks,
@@ -171,22 +183,26 @@ std::string HostProgram::describe(const emulator::Fault &fault) const {
   std::string place = fault.place;
   if (std::string tool = fault.caller ? findTool("llvm-symbolizer") : ""; !tool.empty()) {
     // The address is that of the return; the call is before it.
-    std::string address = fmt::format("0x{:x}", reinterpret_cast<uintptr_t>(fault.caller) - 1 - base);
+    std::string address =
+        fmt::format("0x{:x}", reinterpret_cast<uintptr_t>(fault.caller) - 1 - base);
     std::string output = folder + "/symbol";
-    runTool({tool, "--obj=" + folder + "/napkin.so", "--output-style=GNU", "--functions=none", "--inlining", address},
+    runTool({tool, "--obj=" + folder + "/napkin.so", "--output-style=GNU", "--functions=none",
+             "--inlining", address},
             output);
     // Of inlined functions the innermost comes first; what is wanted is the kernel's own line.
     std::string all = readFile(output);
     llvm::SmallVector<llvm::StringRef> lines;
     llvm::StringRef(all).split(lines, '\n');
     for (llvm::StringRef line : llvm::reverse(lines))
-      if (llvm::StringRef name = llvm::sys::path::filename(line); name.starts_with(kTextName) && place.empty())
+      if (llvm::StringRef name = llvm::sys::path::filename(line);
+          name.starts_with(kTextName) && place.empty())
         place = name.split(' ').first.str();
   }
   std::string source;
   unsigned number = 0;
   if (llvm::StringRef(place).starts_with(kTextName) &&
-      !llvm::StringRef(place).split(':').second.split(':').first.getAsInteger(10, number) && number > 0) {
+      !llvm::StringRef(place).split(':').second.split(':').first.getAsInteger(10, number) &&
+      number > 0) {
     llvm::SmallVector<llvm::StringRef> lines;
     llvm::StringRef(text).split(lines, '\n');
     if (number <= lines.size())

@@ -16,16 +16,18 @@ namespace nap {
 /// Kernels' text, built by clang++ with its checks and loaded. One at a time is the emulator's.
 class HostProgram {
 public:
-  /// Fails with a sentence where no clang++ is found, or with what it says of the text. Faults of the
-  /// kernels go to `onFault` as sentences with the file's name, the line, and its text.
+  /// Fails with a sentence where no clang++ is found, or with what it says of the text. Faults of
+  /// the kernels go to `onFault` as sentences with the file's name, the line, and its text.
   static llvm::Expected<std::unique_ptr<HostProgram>>
   build(llvm::ArrayRef<CudaKernelText> kernels, std::function<void(const std::string &)> onFault);
-  /// The same of a text that was written by hand, with `NAP_HOST_KERNEL` for its kernels at its end.
+  /// The same of a text that was written by hand, with `NAP_HOST_KERNEL` for its kernels at its
+  /// end.
   static llvm::Expected<std::unique_ptr<HostProgram>>
   buildText(std::string text, std::function<void(const std::string &)> onFault);
   ~HostProgram();
 
-  /// The launch of the kernel whose function in the text has this name, as one task; null: there is none.
+  /// The launch of the kernel whose function in the text has this name, as one task; null: there is
+  /// none.
   napkin::runtime::KernelFunction lookup(llvm::StringRef name) const;
 
 private:

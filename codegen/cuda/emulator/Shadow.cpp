@@ -1,6 +1,6 @@
-// Races by epochs: two accesses of a block are in order when a barrier lies between them, of a warp also
-// when its lanes met between them, and those of two blocks never are. The verdict does not depend on the
-// order in which the fibres run.
+// Races by epochs: two accesses of a block are in order when a barrier lies between them, of a warp
+// also when its lanes met between them, and those of two blocks never are. The verdict does not
+// depend on the order in which the fibres run.
 #include "codegen/cuda/emulator/Shadow.h"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ Conflict Shadow::read(uintptr_t address, unsigned count, const Moment &now) {
     Conflict found = Conflict::none;
     if (!isWrittenNow(cell, now))
       found = Conflict::unwritten;
-    else if (isOfLaunch && !isSeparated(cell.writer, cell.writeEpoch, cell.writeWarp,
-                                        cell.writeWarpEpoch, now))
+    else if (isOfLaunch &&
+             !isSeparated(cell.writer, cell.writeEpoch, cell.writeWarp, cell.writeWarpEpoch, now))
       found = Conflict::readAfterWrite;
     cell.isReadFirst |= !isOfLaunch;
     noteRead(cell, now);
@@ -95,8 +95,8 @@ Conflict Shadow::writeCell(Cell &cell, const Moment &now) {
   bool isOfLaunch = cell.writer != 0;
   if (cell.isPending)
     found = Conflict::pending;
-  else if (isOfLaunch && !isSeparated(cell.writer, cell.writeEpoch, cell.writeWarp,
-                                      cell.writeWarpEpoch, now))
+  else if (isOfLaunch &&
+           !isSeparated(cell.writer, cell.writeEpoch, cell.writeWarp, cell.writeWarpEpoch, now))
     found = Conflict::writeAfterWrite;
   else if (isReadByOthers(cell, isGlobal, now))
     found = Conflict::writeAfterRead;

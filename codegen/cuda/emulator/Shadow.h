@@ -46,7 +46,6 @@ public:
 
   bool holds(uintptr_t address) const { return address - begin < bytes; }
   uintptr_t start() const { return begin; }
-  size_t size() const { return bytes; }
   /// Notes an access, which begins inside, and says what is wrong with it.
   Conflict read(uintptr_t address, unsigned count, const Moment &now);
   Conflict write(uintptr_t address, unsigned count, const Moment &now);

@@ -43,7 +43,8 @@ void Traffic::count(const Group &group, const std::vector<uintptr_t> &addresses)
   if (!group.isShared) {
     std::set<uintptr_t> sectors, bytes;
     for (uintptr_t address : addresses) {
-      for (uintptr_t at = address / kSectorBytes; at <= (address + group.bytes - 1) / kSectorBytes; ++at)
+      for (uintptr_t at = address / kSectorBytes; at <= (address + group.bytes - 1) / kSectorBytes;
+           ++at)
         sectors.insert(at);
       bytes.insert(address);
     }

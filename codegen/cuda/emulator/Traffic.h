@@ -1,6 +1,8 @@
 // How well a warp's accesses fit memory: sectors of global memory, banks of shared memory.
 #pragma once
 
+#include "codegen/cuda/emulator/Hooks.h"
+
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -8,13 +10,14 @@
 
 namespace nap::emulator {
 
-/// Groups the accesses that the lanes of a warp make together: the nth of each lane at one place of the text.
+/// Groups the accesses that the lanes of a warp make together: the nth of each lane at one place of
+/// the text.
 class Traffic {
 public:
   struct Counts {
-    int64_t requests = 0, sectors = 0;  ///< of global memory; a sector is 32 bytes
-    int64_t leastSectors = 0;           ///< that the same bytes would fill
-    int64_t phases = 0, cycles = 0;     ///< of shared memory: equal where no two lanes' banks meet
+    int64_t requests = 0, sectors = 0; ///< of global memory; a sector is 32 bytes
+    int64_t leastSectors = 0;          ///< that the same bytes would fill
+    int64_t phases = 0, cycles = 0;    ///< of shared memory: equal where no two lanes' banks meet
   };
 
   /// One lane's access.
@@ -31,7 +34,7 @@ private:
   struct Group {
     bool isShared = false;
     unsigned bytes = 0;
-    std::vector<unsigned> laneCounts = std::vector<unsigned>(32);
+    unsigned laneCounts[kLanesOfWarp] = {};
     /// By occurrence, the addresses of the lanes that made it.
     std::vector<std::vector<uintptr_t>> occurrences;
   };

@@ -1,20 +1,19 @@
-// What the lanes of a warp do together: shuffles, loads of matrices, products.
+// What the lanes of a warp do together: votes, loads of matrices, products.
 //
-// Fragments are those of PTX's mma.m16n8k16 (k8 for tf32) and ldmatrix: lane l has g = l / 4, t = 2 (l % 4);
-// a0, a1 are A[g][t], A[g][t + 1], then rows g + 8, then columns t + 8; b0, b1 are B[t][g], B[t + 1][g], then
-// rows t + 8; c0, c1 are C[g][t], C[g][t + 1], then row g + 8.
+// Fragments are those of PTX's mma.m16n8k16 and ldmatrix: lane l has g = l / 4, t = 2 (l % 4);
+// a0, a1 are A[g][t], A[g][t + 1], then rows g + 8, then columns t + 8; b0, b1 are B[t][g], B[t +
+// 1][g], then rows t + 8; c0, c1 are C[g][t], C[g][t + 1], then row g + 8.
 #include "codegen/cuda/emulator/Emulator.h"
 
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 namespace nap::emulator {
 
-static constexpr unsigned kLanesOfWarp = 32;
-
-/// Eight by eight elements of 16 bits a matrix; lane 8 i + r gives the address of row r of matrix i.
-static void loadMatrices(const void *const *in, void *const *out, unsigned count, bool isTransposed) {
+/// Eight by eight elements of 16 bits a matrix; lane 8 i + r gives the address of row r of matrix
+/// i.
+static void loadMatrices(const void *const *in, void *const *out, unsigned count,
+                         bool isTransposed) {
   for (unsigned matrix = 0; matrix < count; ++matrix) {
     uint16_t elements[8][8];
     for (unsigned row = 0; row < 8; ++row) {
@@ -31,42 +30,24 @@ static void loadMatrices(const void *const *in, void *const *out, unsigned count
   }
 }
 
-static float halfToFloat(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  float value = exponent == 0    ? std::ldexp(float(fraction), -24)
-                : exponent == 31 ? (fraction ? NAN : INFINITY)
-                                 : std::ldexp(float(fraction + 1024), exponent - 25);
-  return bits >> 15 ? -value : value;
-}
-
-/// Element `i` of a lane's factor as f32.
-static float factorAt(const char *fragment, unsigned i, Fragment type) {
-  if (type == Fragment::tf32) {
-    uint32_t bits;
-    std::memcpy(&bits, fragment + 4 * i, 4);
-    return std::bit_cast<float>(bits & 0xffffe000);
-  }
+/// Element `i` of a lane's factor, of bf16, as f32.
+static float factorAt(const char *fragment, unsigned i) {
   uint16_t bits;
   std::memcpy(&bits, fragment + 2 * i, 2);
-  return type == Fragment::bf16 ? std::bit_cast<float>(uint32_t(bits) << 16) : halfToFloat(bits);
+  return std::bit_cast<float>(uint32_t(bits) << 16);
 }
 
 /// D = A B + C, each sum in f64 and rounded once. A lane's input is its parts of A, B and C.
-static void multiply(const void *const *in, void *const *out, Fragment type) {
-  bool isNarrow = type != Fragment::tf32;
-  unsigned depth = isNarrow ? 16 : 8, factorsA = isNarrow ? 8 : 4, factorsB = factorsA / 2;
+static void multiply(const void *const *in, void *const *out) {
   float a[16][16], b[16][8], c[16][8];
   for (unsigned lane = 0; lane < kLanesOfWarp; ++lane) {
     const char *own = static_cast<const char *>(in[lane]);
     const char *ownB = own + 16, *ownC = own + 24;
     unsigned g = lane / 4, t = lane % 4;
-    for (unsigned i = 0; i < factorsA; ++i) {
-      unsigned row = g + 8 * (isNarrow ? i / 2 % 2 : i % 2);
-      unsigned column = isNarrow ? 2 * t + i % 2 + 8 * (i / 4) : t + 4 * (i / 2);
-      a[row][column] = factorAt(own, i, type);
-    }
-    for (unsigned i = 0; i < factorsB; ++i)
-      b[isNarrow ? 2 * t + i % 2 + 8 * (i / 2) : t + 4 * i][g] = factorAt(ownB, i, type);
+    for (unsigned i = 0; i < 8; ++i)
+      a[g + 8 * (i / 2 % 2)][2 * t + i % 2 + 8 * (i / 4)] = factorAt(own, i);
+    for (unsigned i = 0; i < 4; ++i)
+      b[2 * t + i % 2 + 8 * (i / 2)][g] = factorAt(ownB, i);
     for (unsigned i = 0; i < 4; ++i)
       std::memcpy(&c[g + 8 * (i / 2)][2 * t + i % 2], ownC + 4 * i, 4);
   }
@@ -74,7 +55,7 @@ static void multiply(const void *const *in, void *const *out, Fragment type) {
     for (unsigned i = 0; i < 4; ++i) {
       unsigned row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
       double sum = c[row][column];
-      for (unsigned k = 0; k < depth; ++k)
+      for (unsigned k = 0; k < 16; ++k)
         sum += double(a[row][k]) * double(b[k][column]);
       auto rounded = static_cast<float>(sum);
       std::memcpy(static_cast<char *>(out[lane]) + 4 * i, &rounded, 4);
@@ -95,11 +76,6 @@ void Emulator::completeCollective(unsigned index) {
   switch (warp.kind) {
   case Collective::syncWarp:
     ++warp.epoch;
-    break;
-  case Collective::shuffleXor:
-    for (unsigned lane = 0; lane < kLanesOfWarp; ++lane)
-      if (out[lane] && in[lane ^ warp.detail])
-        std::memcpy(out[lane], in[lane ^ warp.detail], 4);
     break;
   case Collective::ballot: {
     uint32_t votes = 0;
@@ -138,8 +114,8 @@ void Emulator::completeCollective(unsigned index) {
   case Collective::multiply:
     if (!isWhole)
       break;
-    multiply(in, out, Fragment(warp.detail));
-    counts.productFlops += Fragment(warp.detail) == Fragment::tf32 ? 2 * 16 * 8 * 8 : 2 * 16 * 8 * 16;
+    multiply(in, out);
+    counts.productFlops += 2 * 16 * 8 * 16;
     break;
   }
   for (unsigned lane = 0; lane < kLanesOfWarp; ++lane)

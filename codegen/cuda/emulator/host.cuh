@@ -41,7 +41,8 @@ NAP_TOGETHER inline void __syncwarp() {
 
 NAP_TOGETHER inline unsigned __ballot_sync(unsigned, int vote) {
   unsigned votes = 0;
-  emulated::hooks->collective(nap::emulator::Collective::ballot, &vote, &votes, 0, __builtin_return_address(0));
+  emulated::hooks->collective(nap::emulator::Collective::ballot, &vote, &votes, 0,
+                              __builtin_return_address(0));
   return votes;
 }
 
@@ -90,9 +91,12 @@ struct NapCheck {
   }
 NAP_CHECK(__ubsan_handle_out_of_bounds, "an index is outside its array", uintptr_t)
 NAP_CHECK(__ubsan_handle_add_overflow, "a sum of signed integers overflows", uintptr_t, uintptr_t)
-NAP_CHECK(__ubsan_handle_sub_overflow, "a difference of signed integers overflows", uintptr_t, uintptr_t)
-NAP_CHECK(__ubsan_handle_mul_overflow, "a product of signed integers overflows", uintptr_t, uintptr_t)
-NAP_CHECK(__ubsan_handle_divrem_overflow, "a quotient of signed integers overflows", uintptr_t, uintptr_t)
+NAP_CHECK(__ubsan_handle_sub_overflow, "a difference of signed integers overflows", uintptr_t,
+          uintptr_t)
+NAP_CHECK(__ubsan_handle_mul_overflow, "a product of signed integers overflows", uintptr_t,
+          uintptr_t)
+NAP_CHECK(__ubsan_handle_divrem_overflow, "a quotient of signed integers overflows", uintptr_t,
+          uintptr_t)
 NAP_CHECK(__ubsan_handle_negate_overflow, "a negation of a signed integer overflows", uintptr_t)
 
 extern char __start_nap_shared[] __attribute__((weak, visibility("hidden")));
@@ -123,7 +127,8 @@ template <typename... P> void call(void (*kernel)(P...), char *const *arguments)
 
 } // namespace emulated
 
-/// Defines `host_NAME`, of the type of a CPU kernel: its launch. The arguments' `HostArgument`s follow.
+/// Defines `host_NAME`, of the type of a CPU kernel: its launch. The arguments' `HostArgument`s
+/// follow.
 #define NAP_HOST_KERNEL(name, blocks, threads, isRestrict, ...)                                    \
   static const nap::emulator::HostArgument arguments_##name[] = {__VA_ARGS__};                     \
   NAP_UNCHECKED static void entry_##name(char *const *arguments) {                                 \
