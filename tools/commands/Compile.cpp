@@ -1,6 +1,6 @@
 // napkin compile: a training executable, or one of the stages on the way.
-#include "codegen/cuda/printer/CudaPrinter.h"
 #include "codegen/cuda/CudaText.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "runtime/cuda/Nvrtc.h"
 #include "runtime/cuda/Resources.h"
 #include "runtime/files/Console.h"
@@ -19,8 +19,11 @@ using namespace nap;
 namespace rt = napkin::runtime;
 
 static constexpr FlagSpec kOutputFlags[] = {
-    {"output", "FILE", "what to write; -o is short for it; default: the model's name, or standard output"},
-    {"emit", "STAGE", "graph, step, kernels, plan, lowered, llvm, obj, exe, cuda, ptx, cubin, resources; default exe"},
+    {"output", "FILE",
+     "what to write; -o is short for it; default: the model's name, or standard output"},
+    {"emit", "STAGE",
+     "graph, step, kernels, plan, lowered, llvm, obj, exe, cuda, ptx, cubin, resources; default "
+     "exe"},
 };
 
 /// Writes text or bytes to the file, or to standard output when there is no name.
@@ -37,8 +40,9 @@ static ExitStatus write(const std::string &path, llvm::StringRef bytes) {
 static ExitStatus checkNoModelFile(const std::string &output, llvm::ArrayRef<std::string> files) {
   for (const std::string &file : files)
     if (rt::isSameFile(output, file))
-      return fail(fmt::format("{}: is {}; name another file to write after -o", output,
-                              file == files.front() ? "the model file" : "a file that the model uses"));
+      return fail(
+          fmt::format("{}: is {}; name another file to write after -o", output,
+                      file == files.front() ? "the model file" : "a file that the model uses"));
   return ExitStatus::done;
 }
 
@@ -84,9 +88,9 @@ static ExitStatus writeProgram(Model &model, const std::string &output) {
     return fail(llvm::toString(image.takeError()), ExitStatus::machineFailure);
   model.times.begin("executable");
   llvm::StringRef bytes = (*image)->getBuffer();
-  auto failure = rt::writeExecutable(
-      output, runtimePath(),
-      std::as_bytes(std::span(bytes.data(), bytes.size())), compiled.program);
+  auto failure =
+      rt::writeExecutable(output, runtimePath(),
+                          std::as_bytes(std::span(bytes.data(), bytes.size())), compiled.program);
   return failure ? fail(*failure) : ExitStatus::done;
 }
 
@@ -117,10 +121,14 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
   const std::string &architecture = model.cudaArchitecture();
   bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin" || stage == "resources";
   if (!architecture.empty() && !isCuda && stage != "graph" && stage != "step" && stage != "kernels")
-    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx, cubin and resources", architecture, stage),
-                ExitStatus::wrongUsage);
+    return fail(
+        fmt::format(
+            "--target={} --emit={}: for CUDA there are the stages cuda, ptx, cubin and resources",
+            architecture, stage),
+        ExitStatus::wrongUsage);
   if (architecture.empty() && isCuda && stage != "cuda")
-    return fail(fmt::format("--emit={}: an architecture is wanted, such as --target=sm_90", stage), ExitStatus::wrongUsage);
+    return fail(fmt::format("--emit={}: an architecture is wanted, such as --target=sm_90", stage),
+                ExitStatus::wrongUsage);
   if (stage == "graph")
     return write(output, print(model.module()));
   std::string step;
@@ -153,7 +161,8 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
   if (stage == "lowered")
     return write(output, print(**lowered));
   std::string text;
-  auto objects = compileLowered(**lowered, model.target(), model.times, stage == "llvm" ? &text : nullptr);
+  auto objects =
+      compileLowered(**lowered, model.target(), model.times, stage == "llvm" ? &text : nullptr);
   if (failed(objects))
     return ExitStatus::machineFailure;
   if (stage == "llvm")
@@ -184,10 +193,12 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
     return found ? *found : otherwise;
   };
   std::string stage = value("emit", "exe");
-  static constexpr llvm::StringRef stages[] = {"graph", "step", "kernels", "plan", "lowered", "llvm",
-                                         "obj",   "exe",  "cuda",    "ptx",  "cubin", "resources"};
+  static constexpr llvm::StringRef stages[] = {"graph",   "step", "kernels", "plan",
+                                               "lowered", "llvm", "obj",     "exe",
+                                               "cuda",    "ptx",  "cubin",   "resources"};
   if (!llvm::is_contained(stages, stage))
-    return fail(fmt::format("--emit={}: the stages are {}", stage, llvm::join(llvm::ArrayRef(stages), ", ")),
+    return fail(fmt::format("--emit={}: the stages are {}", stage,
+                            llvm::join(llvm::ArrayRef(stages), ", ")),
                 ExitStatus::wrongUsage);
 
   const std::string &model = flags->positional.front();
@@ -195,7 +206,8 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   if (flags->has("output") && output.empty())
     return fail("--output is '' and FILE is wanted", ExitStatus::wrongUsage);
   if (stage == "exe" && output == "-")
-    return fail("-o -: an executable is no text for standard output; name a file", ExitStatus::wrongUsage);
+    return fail("-o -: an executable is no text for standard output; name a file",
+                ExitStatus::wrongUsage);
   // Before the file is opened for a try.
   if ((status = checkNoModelFile(output, model)) != ExitStatus::done ||
       (status = checkPlace(output)) != ExitStatus::done)

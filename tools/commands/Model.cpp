@@ -202,7 +202,7 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
       return fail(fmt::format("--target={}: the targets are cpu and architectures as sm_80, sm_90", *value),
                   ExitStatus::wrongUsage);
     if (!takesCuda)
-      return fail(fmt::format("--target={}: for CUDA there is 'napkin compile --emit' alone, with cuda, ptx or cubin; "
+      return fail(fmt::format("--target={}: for CUDA there is 'napkin compile --emit' alone, with cuda, ptx, cubin or resources; "
                               "leave it out",
                               *value),
                   ExitStatus::wrongUsage);

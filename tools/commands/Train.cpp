@@ -12,8 +12,9 @@
 using namespace nap;
 namespace rt = napkin::runtime;
 
-static constexpr FlagSpec kCountFlag = {
-    "count", "", "with --device=cuda-host: print what each kernel moved and computed beside what the report says"};
+static constexpr FlagSpec kCountFlag = {"count", "",
+                                        "with --device=cuda-host: print what each kernel moved and "
+                                        "computed beside what the report says"};
 
 /// The flags of a run, of compiling, and of the model.
 static std::vector<FlagSpec> trainFlags() {
@@ -24,37 +25,43 @@ static std::vector<FlagSpec> trainFlags() {
   return known;
 }
 
-/// `-D` of run-time scalars, with the values that compiling gave them: they win over a checkpoint's.
-static void addScalars(const ParsedFlags &flags, const rt::Program &program, rt::RunOptions &options) {
+/// `-D` of run-time scalars, with the values that compiling gave them: they win over a
+/// checkpoint's.
+static void addScalars(const ParsedFlags &flags, const rt::Program &program,
+                       rt::RunOptions &options) {
   for (const auto &[name, text] : flags.definitions)
-    if (int64_t index = rt::findTensor(program, name); index >= 0 && program.tensors[index].settable)
+    if (int64_t index = rt::findTensor(program, name);
+        index >= 0 && program.tensors[index].settable)
       options.definitions.emplace_back(name, program.tensors[index].value);
 }
 
-/// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each once and as often as
-/// they were asked for, and FLOPs of tensor cores.
-static std::string countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
-                              const std::map<std::string, std::pair<int64_t, emulator::Counters>> &counted) {
+/// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each once
+/// and as often as they were asked for, and FLOPs of tensor cores.
+static std::string
+countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
+           const std::map<std::string, std::pair<int64_t, emulator::Counters>> &counted) {
   std::vector<double> reported(kernels.size());
   for (const rt::Function &function : program.functions)
     for (const rt::Launch &launch : function.launches)
       reported[launch.kernel] = launch.bytes;
-  std::string text = fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>14}\n", "kernel", "launches", "report",
-                                 "distinct", "requested", "tensor FLOP");
+  std::string text = fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>14}\n", "kernel", "launches",
+                                 "report", "distinct", "requested", "tensor FLOP");
   for (auto [i, kernel] : llvm::enumerate(kernels)) {
     auto found = counted.find(kernel.name);
     if (found == counted.end())
       continue;
     auto &[launches, counts] = found->second;
-    text += fmt::format("{:48} {:>8} {:>12.0f} {:>12} {:>12} {:>14}\n", program.kernels[i].name, launches, reported[i],
-                        counts.distinctRead + counts.distinctWritten, counts.requestedRead + counts.requestedWritten,
-                        counts.productFlops);
+    text += fmt::format("{:48} {:>8} {:>12.0f} {:>12} {:>12} {:>14}\n", program.kernels[i].name,
+                        launches, reported[i], counts.distinctRead + counts.distinctWritten,
+                        counts.requestedRead + counts.requestedWritten, counts.productFlops);
   }
   return text;
 }
 
-/// Trains on the CUDA text of the kernels, on this host. What a kernel may not do is printed, and is a failure.
-static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions &options, bool isCounted) {
+/// Trains on the CUDA text of the kernels, on this host. What a kernel may not do is printed, and
+/// is a failure.
+static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions &options,
+                              bool isCounted) {
   model.times.begin("CUDA text");
   auto kernels = printCudaKernels(model.module());
   if (failed(kernels))
@@ -75,11 +82,12 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
   options.times = model.times;
   std::map<std::string, std::pair<int64_t, emulator::Counters>> counted;
   if (isCounted)
-    emulator::Emulator::get().setObserver([&](const char *kernel, const emulator::Counters &counts) {
-      auto &[launches, last] = counted[kernel];
-      ++launches;
-      last = counts;
-    });
+    emulator::Emulator::get().setObserver(
+        [&](const char *kernel, const emulator::Counters &counts) {
+          auto &[launches, last] = counted[kernel];
+          ++launches;
+          last = counts;
+        });
   ExitStatus status = rt::runProgram(loaded, options, "napkin");
   emulator::Emulator::get().setObserver({});
   if (isCounted && status == ExitStatus::done)
@@ -88,28 +96,36 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
   int64_t faults = emulator::Emulator::get().faults();
   if (status != ExitStatus::done || faults == 0)
     return status;
-  return fail(fmt::format("{} place{} of the CUDA text did what a kernel may not do", faults, faults == 1 ? "" : "s"),
+  return fail(fmt::format("{} place{} of the CUDA text did what a kernel may not do", faults,
+                          faults == 1 ? "" : "s"),
               ExitStatus::machineFailure);
 }
 
 ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   ExitStatus status;
-  auto flags = parseCommand(arguments, trainFlags(), "napkin train MODEL.nap --data FILE [flags]", 1, status);
+  auto flags = parseCommand(arguments, trainFlags(), "napkin train MODEL.nap --data FILE [flags]",
+                            1, status);
   if (!flags)
     return status;
   auto options = rt::readRunOptions(*flags);
   if (!options)
     return fail(options.error());
+  if (flags->has("count") && options->device != "cuda-host")
+    return fail("--count counts what CUDA text does; it needs --device=cuda-host",
+                ExitStatus::wrongUsage);
   Model model;
-  if ((status = model.read(*flags)) != ExitStatus::done || (status = model.plan()) != ExitStatus::done)
+  if ((status = model.read(*flags)) != ExitStatus::done ||
+      (status = model.plan()) != ExitStatus::done)
     return status;
   // A model that does not fit is refused before the minutes that its code may take.
   CompiledProgram compiled;
   if ((status = model.makeProgram(compiled)) != ExitStatus::done)
     return status;
   int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
-  if (auto failure = rt::checkMemory(compiled.program.arenaBytes, compiled.program.scratchBytesPerWorker, threads))
+  if (auto failure = rt::checkMemory(compiled.program.arenaBytes,
+                                     compiled.program.scratchBytesPerWorker, threads))
     return fail(*failure);
+  options->modelFiles = model.files();
   if (options->device == "cuda-host") {
     addScalars(*flags, compiled.program, *options);
     return trainOnText(model, std::move(compiled.program), *options, flags->has("count"));
@@ -122,6 +138,5 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   if (!program)
     return fail(llvm::toString(program.takeError()), ExitStatus::machineFailure);
   options->times = model.times;
-  options->modelFiles = model.files();
   return rt::runProgram(program->loaded, *options, "napkin");
 }
