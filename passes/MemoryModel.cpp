@@ -106,6 +106,20 @@ static SmallVector<bool> storesLast(KernelOp kernel) {
   return result;
 }
 
+SmallVector<std::pair<int64_t, DeclareOp>> FunctionMemory::fixedPlaces() const {
+  SmallVector<std::pair<int64_t, DeclareOp>> places(declarations);
+  for (const Update &update : updates)
+    places.push_back({numberOf(update.value), update.declare});
+  return places;
+}
+
+std::vector<bool> FunctionMemory::isFixed() const {
+  std::vector<bool> isFixed(timeline.sizes.size(), false);
+  for (auto [tensor, declare] : fixedPlaces())
+    isFixed[tensor] = true;
+  return isFixed;
+}
+
 FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &declared) {
   FunctionMemory memory;
   planning::Timeline &timeline = memory.timeline;

@@ -15,6 +15,11 @@ inline constexpr int64_t kArenaAlignment = 256;
 /// Bytes of one tensor in memory: a bool is one byte, two f4 share one.
 int64_t bytesOf(mlir::Type tensorType);
 
+/// Bytes that a declaration takes in the arena, in a place of its own.
+inline int64_t placedBytes(DeclareOp declare) {
+  return planning::alignTo(bytesOf(declare.getTensorType()), kArenaAlignment);
+}
+
 /// The declarations of a module, by name.
 class DeclaredTensors {
 public:
@@ -51,6 +56,11 @@ struct FunctionMemory {
   llvm::DenseMap<mlir::Value, int64_t> numbers;
 
   int64_t numberOf(mlir::Value value) const { return numbers.lookup(value); }
+
+  /// The declaration in whose place a tensor lies, for each that does: arguments, and new versions.
+  llvm::SmallVector<std::pair<int64_t, DeclareOp>> fixedPlaces() const;
+  /// Per tensor: whether it is among `fixedPlaces`.
+  std::vector<bool> isFixed() const;
 };
 
 /// Fails with a diagnostic unless the function holds kernels alone, its arguments are declared and its

@@ -2,13 +2,14 @@
 //
 // Takes functions of kernels; gives every tensor its place in one arena:
 //
-//   [ parameters | working copies | buffers | states | gradients | inputs, scalars, random | transient ]
+//   [ parameters | working copies | buffers | states | gradients | inputs, scalars, random | .. ]
 //
-// The first part lives as long as the run (`nap.offset` on each nap.declare); all functions overlay the
-// transient part, each with offsets of its own (`nap.offsets` on each kernel). The new version of a
-// declared tensor is written to the declaration's own place: directly where the old version has no
-// reader after that write, else to a temporary that a kernel at the end copies. A pointwise kernel's
-// result takes the place of an input that dies there and is read element by element.
+// This part lives as long as the run (`nap.offset` on each nap.declare); behind it all functions
+// overlay the transient part, each with offsets of its own (`nap.offsets` on each kernel). The new
+// version of a declared tensor is written to the declaration's own place: directly where the old
+// version has no reader after that write, else to a temporary that a kernel at the end copies. A
+// pointwise kernel's result takes the place of an input that dies there and is read element by
+// element.
 //
 // What must hold: an independent execution of the plan on byte ranges (planning::checkPlan) finds
 // every read served. Exact: no kernel computes anything else.
@@ -33,14 +34,14 @@ static int64_t placeDeclarations(ModuleOp module) {
     for (auto declare : module.getOps<DeclareOp>())
       if (declare.getRole() == role) {
         declare->setAttr("nap.offset", builder.getI64IntegerAttr(end));
-        end += planning::alignTo(bytesOf(declare.getTensorType()), kArenaAlignment);
+        end += placedBytes(declare);
       }
   return end;
 }
 
 /// Writes `nap.offsets` and `nap.dies` on the function's kernels.
 static void annotateKernels(const FunctionMemory &memory, ArrayRef<int64_t> offsets,
-                            ArrayRef<bool> isFixed, ArrayRef<int64_t> storage,
+                            const std::vector<bool> &isFixed, ArrayRef<int64_t> storage,
                             ArrayRef<planning::Interval> lifetimes) {
   // The last tensor in each place: only its death frees the bytes.
   DenseMap<int64_t, int64_t> lastIn;
@@ -52,7 +53,8 @@ static void annotateKernels(const FunctionMemory &memory, ArrayRef<int64_t> offs
     for (int64_t write : step.writes)
       places.push_back(offsets[write]);
     int64_t index = 0;
-    for (ArrayRef<int64_t> operands : {ArrayRef<int64_t>(step.reads), ArrayRef<int64_t>(step.writes)})
+    for (ArrayRef<int64_t> operands :
+         {ArrayRef<int64_t>(step.reads), ArrayRef<int64_t>(step.writes)})
       for (int64_t tensor : operands) {
         if (!isFixed[tensor] && lifetimes[tensor].upper == int64_t(number) + 1 &&
             lastIn[storage[tensor]] == tensor)
@@ -65,32 +67,24 @@ static void annotateKernels(const FunctionMemory &memory, ArrayRef<int64_t> offs
   }
 }
 
-/// Plans one function above `base`; returns the end of its transient part, or -1 after a diagnostic.
+/// Plans one function above `base`; returns the end of its transient part, or -1 after a
+/// diagnostic.
 static int64_t planFunction(func::FuncOp func, const DeclaredTensors &declared, int64_t base) {
   copyLateUpdates(func, declared);
   FunctionMemory memory = modelFunction(func, declared);
   planning::Timeline &timeline = memory.timeline;
   size_t count = timeline.sizes.size();
 
-  SmallVector<int64_t> offsets(count, -1);
-  SmallVector<bool> isFixed(count, false);
-  auto fix = [&](int64_t tensor, DeclareOp declare) {
+  std::vector<int64_t> offsets(count, -1);
+  for (auto [tensor, declare] : memory.fixedPlaces())
     offsets[tensor] = declare->getAttrOfType<IntegerAttr>("nap.offset").getInt();
-    isFixed[tensor] = true;
-  };
-  for (auto [argument, declare] : memory.declarations)
-    fix(argument, declare);
-  for (const Update &update : memory.updates)
-    fix(memory.numberOf(update.value), update.declare);
-
-  planning::Layout layout =
-      planning::layOut(timeline, std::vector<bool>(isFixed.begin(), isFixed.end()), kArenaAlignment);
+  std::vector<bool> isFixed = memory.isFixed();
+  planning::Layout layout = planning::layOut(timeline, isFixed, kArenaAlignment);
   for (size_t tensor = 0; tensor < count; ++tensor)
     if (!isFixed[tensor])
       offsets[tensor] = base + layout.offsets[tensor];
 
-  std::string problem =
-      planning::checkPlan(timeline, std::vector<int64_t>(offsets.begin(), offsets.end()));
+  std::string problem = planning::checkPlan(timeline, offsets);
   if (!problem.empty()) {
     func.emitError("the memory plan is wrong: ") << problem;
     return -1;

@@ -98,7 +98,8 @@ void Finder::markCores(KernelOp kernel) {
         core.insert(result);
     }
   }
-  for (auto [stored, result] : llvm::zip(block.getTerminator()->getOperands(), kernel.getResults())) {
+  for (auto [stored, result] :
+       llvm::zip(block.getTerminator()->getOperands(), kernel.getResults())) {
     if (active.contains(stored))
       activations.insert(memory.numberOf(result));
     blocks.isInCore[memory.numberOf(result)] = core.contains(stored);
@@ -107,7 +108,8 @@ void Finder::markCores(KernelOp kernel) {
 
 Blocks Finder::run() {
   for (KernelOp kernel : kernels)
-    kernel.getBody().walk([&](Operation *op) { hasNumbers |= !numberedPart(pathOf(op->getLoc())).empty(); });
+    kernel.getBody().walk(
+        [&](Operation *op) { hasNumbers |= !numberedPart(pathOf(op->getLoc())).empty(); });
   for (const auto &[tensor, declare] : memory.declarations) {
     DeclareOp declaration = declare;
     if (declaration.getRole() == Role::input)

@@ -5,8 +5,9 @@
 
 namespace nap {
 
-/// The forward pass by the blocks of the model. A block is an instance of a stack, "h.3": the ops whose path
-/// has the same words up to its last number; in a model without numbers, the ops of one instance, "fc1".
+/// The forward pass by the blocks of the model. A block is an instance of a stack, "h.3": the ops
+/// whose path has the same words up to its last number; in a model without numbers, the ops of one
+/// instance, "fc1".
 struct Blocks {
   /// How many there are; they are numbered in the order in which they are met.
   int64_t count = 0;
@@ -14,8 +15,8 @@ struct Blocks {
   llvm::SmallVector<int64_t> blockOf;
   /// Per tensor: the blocks of the forward ops that read it, -1 among them, in order, each once.
   llvm::SmallVector<llvm::SmallVector<int64_t, 2>> readBy;
-  /// Per tensor: whether it lies inside an attention core: between a product of two activations and the next
-  /// product that reads it.
+  /// Per tensor: whether it lies inside an attention core: between a product of two activations and
+  /// the next product that reads it.
   llvm::SmallVector<bool> isInCore;
 };
 

@@ -1,20 +1,20 @@
 // The pass nap-checkpoint.
 //
-// Chooses, for each function with a backward pass, what its forward pass leaves in memory and what is computed
-// again where the backward pass reads it:
+// Chooses, for each function with a backward pass, what its forward pass leaves in memory and what
+// is computed again where the backward pass reads it:
 //
-//   %u = nap.kernel "matmul.c_fc" (%x, %w)           %u = nap.kernel "matmul.c_fc" (%x, %w)
-//   %y = nap.kernel "tanh" (%u)                      %y = nap.kernel "tanh" (%u)
-//   ..                                        ->     ..
-//   %g = nap.kernel "tanh_grad" (%u, %d)             %v = nap.kernel "matmul.c_fc" (%x, %w) {nap.recomputed}
-//                                                    %g = nap.kernel "tanh_grad" (%v, %d)
+//   %u = nap.kernel "c_fc" (%x, %w)              %u = nap.kernel "c_fc" (%x, %w)
+//   %y = nap.kernel "tanh" (%u)                  %y = nap.kernel "tanh" (%u)
+//   ..                                     ->    ..
+//   %g = nap.kernel "tanh_grad" (%u, %d)         %v = nap.kernel "c_fc" (%x, %w) {nap.recomputed}
+//                                                %g = nap.kernel "tanh_grad" (%v, %d)
 //
-// A strategy is one of `kCheckpointStrategies`; with a budget it is chosen: of all plans that fit, the fastest. What a
-// plan takes is what nap-plan-memory will give it, placed in the arena.
+// A strategy is one of `kCheckpointStrategies`; with a budget it is chosen: of all plans that fit,
+// the fastest. What a plan takes is what nap-plan-memory will give it, placed in the arena.
 //
-// What must hold: planning::checkSequence finds nothing. Exact: a kernel that runs again computes the same bits,
-// random draws among them. The module keeps its budget as `nap.memory_budget`; where nothing fits, the pass fails
-// and leaves `nap.least_bytes`.
+// What must hold: planning::checkSequence finds nothing. Exact: a kernel that runs again computes
+// the same bits, random draws among them. The module keeps its budget as `nap.memory_budget`; where
+// nothing fits, the pass fails and leaves `nap.least_bytes`.
 #include "passes/Passes.h"
 #include "passes/memory/Plans.h"
 
@@ -37,7 +37,9 @@ static const ModulePlan *fastestWithin(ArrayRef<ModulePlan> frontier, int64_t bu
   return best;
 }
 
-static std::string inMiB(int64_t bytes) { return llvm::formatv("{0:f1} MiB", double(bytes) / (1 << 20)); }
+static std::string inMiB(int64_t bytes) {
+  return llvm::formatv("{0:f1} MiB", double(bytes) / (1 << 20));
+}
 
 namespace {
 struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
@@ -45,17 +47,21 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
 
   /// Says that nothing fits; `least` is the plan of fewest bytes.
   void refuse(const ModulePlanner &planner, const ModulePlan &least) {
-    getOperation()->setAttr("nap.least_bytes", Builder(&getContext()).getI64IntegerAttr(least.bytes));
+    getOperation()->setAttr("nap.least_bytes",
+                            Builder(&getContext()).getI64IntegerAttr(least.bytes));
     InFlightDiagnostic error = mlir::emitError(getOperation().getLoc(), "a budget of ")
                                << int64_t(budget) << " bytes is too small: ";
     if (strategy != "auto")
-      error << "checkpoint strategy '" << strategy << "' takes " << least.bytes << " bytes; give that much, or leave the choice to 'auto'";
+      error << "checkpoint strategy '" << strategy << "' takes " << least.bytes
+            << " bytes; give that much, or leave the choice to 'auto'";
     else
-      error << "the least that can be planned is " << least.bytes << " bytes (" << inMiB(least.bytes)
-            << "), by strategy '" << least.strategy << "', and no plan is below " << planner.floorBound()
+      error << "the least that can be planned is " << least.bytes << " bytes ("
+            << inMiB(least.bytes) << "), by strategy '" << least.strategy
+            << "', and no plan is below " << planner.floorBound()
             << "; give that much or make the micro-batch smaller";
-    error.attachNote() << "parameters, states and inputs take " << inMiB(planner.declaredBytes()) << ", scratch of "
-                       << int64_t(workers) << " workers " << inMiB(planner.scratchBytes()) << ", transient tensors "
+    error.attachNote() << "parameters, states and inputs take " << inMiB(planner.declaredBytes())
+                       << ", scratch of " << int64_t(workers) << " workers "
+                       << inMiB(planner.scratchBytes()) << ", transient tensors "
                        << inMiB(least.height);
     signalPassFailure();
   }
@@ -66,11 +72,12 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
     for (auto func : module.getOps<func::FuncOp>())
       if (!func.isExternal() && failed(verifyKernelsOnly(func, declared)))
         return signalPassFailure();
-    const NamedStrategy *named =
-        llvm::find_if(kCheckpointStrategies, [&](const NamedStrategy &known) { return known.name == strategy; });
+    const NamedStrategy *named = llvm::find_if(
+        kCheckpointStrategies, [&](const NamedStrategy &known) { return known.name == strategy; });
     bool isKnown = named != kCheckpointStrategies.end();
     if (!isKnown && strategy != "auto") {
-      module.emitError("found strategy '") << strategy << "', wanted auto, none, selective, blocks, sqrt or minimal";
+      module.emitError("found strategy '")
+          << strategy << "', wanted auto, none, selective, blocks, sqrt or minimal";
       return signalPassFailure();
     }
     ModulePlanner planner(module, workers);

@@ -6,6 +6,7 @@
 #include "passes/planning/Layout.h"
 
 #include <cmath>
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -15,7 +16,7 @@ using namespace nap;
 static int64_t bytesOfDeclarations(ModuleOp module) {
   int64_t bytes = 0;
   for (auto declare : module.getOps<DeclareOp>())
-    bytes += planning::alignTo(bytesOf(declare.getTensorType()), kArenaAlignment);
+    bytes += placedBytes(declare);
   return bytes;
 }
 
@@ -23,7 +24,8 @@ static int64_t bytesOfDeclarations(ModuleOp module) {
 static int64_t bytesOfScratch(ModuleOp module) {
   int64_t bytes = 0;
   module.walk([&](KernelOp kernel) {
-    bytes = std::max(bytes, scheduleEntry(kernel->getAttrOfType<DictionaryAttr>("nap.schedule"), "scratch"));
+    bytes = std::max(
+        bytes, scheduleEntry(kernel->getAttrOfType<DictionaryAttr>("nap.schedule"), "scratch"));
   });
   return planning::alignTo(bytes, kArenaAlignment);
 }
@@ -31,12 +33,7 @@ static int64_t bytesOfScratch(ModuleOp module) {
 /// Bytes of the transient part that a function takes as it stands.
 static int64_t heightOf(func::FuncOp func, const DeclaredTensors &declared) {
   FunctionMemory memory = modelFunction(func, declared);
-  std::vector<bool> isFixed(memory.timeline.sizes.size(), false);
-  for (const auto &[argument, declare] : memory.declarations)
-    isFixed[argument] = true;
-  for (const Update &update : memory.updates)
-    isFixed[memory.numberOf(update.value)] = true;
-  return planning::layOut(memory.timeline, isFixed, kArenaAlignment).height;
+  return planning::layOut(memory.timeline, memory.isFixed(), kArenaAlignment).height;
 }
 
 nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device &device)
@@ -44,7 +41,8 @@ nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device
   DeclaredTensors tensors(module);
   SymbolTable symbols(module);
   auto priceOf = [&](KernelOp kernel) -> KernelPrice {
-    return {int64_t(std::ceil(kernelTime(kernel, symbols, device))), int64_t(workOf(kernel, symbols).total().mm)};
+    return {int64_t(std::ceil(kernelTime(kernel, symbols, device))),
+            int64_t(workOf(kernel, symbols).total().mm)};
   };
   llvm::DenseMap<Operation *, int64_t> timesOf;
   for (auto [func, times] : stepFunctions(module))
@@ -64,7 +62,8 @@ nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device
   }
 }
 
-FunctionPlan nap::ModulePlanner::measure(const StepModel &model, planning::Sequence sequence) const {
+/// What a sequence takes once it is placed.
+static FunctionPlan measure(const StepModel &model, planning::Sequence sequence) {
   FunctionPlan plan;
   const planning::Recomputation &problem = model.problem;
   plan.time = planning::timeOf(problem, sequence);
@@ -123,9 +122,10 @@ ModulePlan nap::ModulePlanner::planFor(CheckpointStrategy strategy) const {
   return combine(nameOf(strategy), std::move(plans));
 }
 
-/// What the search finds at the least peak and at `count` budgets from there to the program's own. Where a plan is placed higher than its
-/// budget, one is sought for as much less.
-std::vector<FunctionPlan> nap::ModulePlanner::searchedPlans(const Function &function, int64_t count) const {
+/// What the search finds at the least peak and at `count` budgets from there to the program's own.
+/// Where a plan is placed higher than its budget, one is sought for as much less.
+std::vector<FunctionPlan> nap::ModulePlanner::searchedPlans(const Function &function,
+                                                            int64_t count) const {
   const StepSearch &search = *function.search;
   SearchedSequence least = search.findLeast();
   int64_t floor = least.peak, peak = search.peak();
@@ -149,11 +149,13 @@ std::vector<FunctionPlan> nap::ModulePlanner::searchedPlans(const Function &func
 }
 
 /// The plans that no other beats in both height and time, the lowest first.
-template <typename Plan, typename Bytes> static std::vector<Plan> withoutBeaten(std::vector<Plan> plans, Bytes bytesOf) {
+template <typename Plan, typename Bytes>
+static std::vector<Plan> withoutBeaten(std::vector<Plan> plans, Bytes bytesOf) {
   std::vector<size_t> order(plans.size());
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](size_t a, size_t b) {
-    return std::make_tuple(bytesOf(plans[a]), plans[a].time, a) < std::make_tuple(bytesOf(plans[b]), plans[b].time, b);
+    return std::make_tuple(bytesOf(plans[a]), plans[a].time, a) <
+           std::make_tuple(bytesOf(plans[b]), plans[b].time, b);
   });
   std::vector<Plan> best;
   for (size_t number : order)
@@ -171,7 +173,8 @@ std::vector<ModulePlan> nap::ModulePlanner::frontier() const {
   std::set<int64_t> heights;
   for (const auto &function : functions) {
     std::vector<FunctionPlan> own = searchedPlans(*function, budgets);
-    found.push_back(withoutBeaten(std::move(own), [](const FunctionPlan &plan) { return plan.height; }));
+    found.push_back(
+        withoutBeaten(std::move(own), [](const FunctionPlan &plan) { return plan.height; }));
     for (const FunctionPlan &plan : found.back())
       heights.insert(plan.height);
   }

@@ -26,7 +26,8 @@ struct FunctionPlan {
 
 /// A plan for all functions of a module.
 struct ModulePlan {
-  /// "blocks"; "auto" for what the search found; where functions have different ones, that of the first.
+  /// "blocks"; "auto" for what the search found; where functions have different ones, that of the
+  /// first.
   std::string strategy;
   /// A plan for each function with a backward pass, in the module's order.
   std::vector<FunctionPlan> functions;
@@ -40,18 +41,20 @@ struct ModulePlan {
   int64_t saved = 0;
 };
 
-/// Plans for a module of kernels that have schedules. What a plan takes is what nap-plan-memory will give it.
+/// Plans for a module of kernels that have schedules. What a plan takes is what nap-plan-memory
+/// will give it.
 class ModulePlanner {
 public:
-  /// `workers` have scratch each; times are those of the roofline of `device`. Adds alternatives to the functions, which `apply` takes out again; a module that is
-  /// only asked stays with them.
+  /// `workers` have scratch each; times are those of the roofline of `device`. Adds alternatives to
+  /// the functions, which `apply` takes out again; a module that is only asked stays with them.
   ModulePlanner(mlir::ModuleOp module, int64_t workers, const Device &device = referenceDevice());
 
   /// The plan of a strategy.
   ModulePlan planFor(CheckpointStrategy strategy) const;
 
-  /// The plans that no other beats in both bytes and time, the least first: of the named strategies and of the search
-  /// at 64 budgets from the least peak that it finds to that of `none`. A function of the module and the workers alone.
+  /// The plans that no other beats in both bytes and time, the least first: of the named strategies
+  /// and of the search at 64 budgets from the least peak that it finds to that of `none`. A
+  /// function of the module and the workers alone.
   std::vector<ModulePlan> frontier() const;
 
   /// Bytes that no plan is below: what some launch reads, writes and needs beside.
@@ -74,13 +77,13 @@ private:
     int64_t times = 1;
   };
 
-  FunctionPlan measure(const StepModel &model, planning::Sequence sequence) const;
   std::vector<FunctionPlan> searchedPlans(const Function &function, int64_t count) const;
   ModulePlan combine(llvm::StringRef strategy, std::vector<FunctionPlan> plans) const;
 
   std::vector<std::unique_ptr<Function>> functions;
   int64_t declared = 0, scratch = 0;
-  /// Of the functions without a backward pass: the most bytes that one takes, and the time of a step's.
+  /// Of the functions without a backward pass: the most bytes that one takes, and the time of a
+  /// step's.
   int64_t otherHeight = 0, otherTime = 0;
 };
 

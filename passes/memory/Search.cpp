@@ -30,21 +30,24 @@ StepSearch::StepSearch(const StepModel &model) : model(model) {
   timeline.given = from.timeline.given;
   timeline.kept = from.timeline.kept;
   for (size_t tensor = 0; tensor < from.timeline.sizes.size(); ++tensor)
-    timeline.sizes.push_back(
-        model.isFixed[tensor] ? 0 : planning::alignTo(from.timeline.sizes[tensor], kArenaAlignment));
+    timeline.sizes.push_back(model.isFixed[tensor]
+                                 ? 0
+                                 : planning::alignTo(from.timeline.sizes[tensor], kArenaAlignment));
   for (const Update &update : model.memory.updates)
     if (update.old >= 0)
       problem.overwrites.push_back({update.old, model.memory.numberOf(update.value)});
 }
 
-/// The steps of the model for those of the problem: two stages side by side are the kernel that they are of.
+/// The steps of the model for those of the problem: two stages side by side are the kernel that
+/// they are of.
 planning::Sequence StepSearch::launches(const planning::Sequence &sequence) const {
   planning::Sequence result;
   for (size_t place = 0; place < sequence.size(); ++place) {
     int64_t step = stepOf[sequence[place]];
     int64_t kernel = programStep[step];
     bool isFirst = kernel >= 0 && model.stages[kernel].first == step;
-    if (isFirst && place + 1 < sequence.size() && stepOf[sequence[place + 1]] == model.stages[kernel].second) {
+    if (isFirst && place + 1 < sequence.size() &&
+        stepOf[sequence[place + 1]] == model.stages[kernel].second) {
       result.push_back(kernel);
       ++place;
       continue;
@@ -66,11 +69,11 @@ static planning::RematLimits limitsOf() {
 std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budgets) const {
   std::vector<SearchedSequence> result;
   for (const planning::RematResult &found : planning::rematerialize(problem, budgets, limitsOf()))
-    result.push_back({launches(found.sequence), found.fits, found.peak, found.addedTimeBound});
+    result.push_back({launches(found.sequence), found.fits, found.peak});
   return result;
 }
 
 SearchedSequence StepSearch::findLeast() const {
   planning::RematResult found = planning::leastPeak(problem, limitsOf());
-  return {launches(found.sequence), found.fits, found.peak, found.addedTimeBound};
+  return {launches(found.sequence), found.fits, found.peak};
 }

@@ -11,19 +11,18 @@ struct SearchedSequence {
   planning::Sequence sequence;
   /// Whether the search's own model of memory meets the budget.
   bool fits = false;
+  /// Bytes of transient tensors that are live at once, in that model.
   int64_t peak = 0;
-  /// Nanoseconds that every sequence adds, in the program's order of first executions.
-  int64_t addedTimeBound = 0;
 };
 
-/// A step model as the planner's problem: kernels of two stages are two steps, which are one launch again where they
-/// stand side by side. Tensors that lie in declarations take no bytes.
+/// A step model as the planner's problem: kernels of two stages are two steps, which are one launch
+/// again where they stand side by side. Tensors that lie in declarations take no bytes.
 class StepSearch {
 public:
   explicit StepSearch(const StepModel &model);
 
-  /// For each budget the sequence of least time that the search finds whose transient tensors take at most so many
-  /// bytes.
+  /// For each budget the sequence of least time that the search finds whose transient tensors take
+  /// at most so many bytes.
   std::vector<SearchedSequence> find(const std::vector<int64_t> &budgets) const;
   /// The sequence of the least peak that the search finds.
   SearchedSequence findLeast() const;

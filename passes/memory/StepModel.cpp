@@ -13,9 +13,10 @@ using namespace nap;
 
 //===-- Alternatives -------------------------------------------------------------------------===//
 
-/// The ops that `wanted` needs where `given` is at hand, in the block's order, and what they read: values of
-/// `given` and arguments.
-static SmallVector<Operation *> sliceOf(Block &block, ArrayRef<Value> wanted, const DenseSet<Value> &given,
+/// The ops that `wanted` needs where `given` is at hand, in the block's order, and what they read:
+/// values of `given` and arguments.
+static SmallVector<Operation *> sliceOf(Block &block, ArrayRef<Value> wanted,
+                                        const DenseSet<Value> &given,
                                         llvm::SetVector<Value> &reads) {
   DenseSet<Operation *> needed;
   SmallVector<Value> open(wanted);
@@ -48,7 +49,8 @@ struct Alternative {
 } // namespace
 
 /// The kernel that computes `wanted` results from `given` ones; before the function's return.
-static Alternative buildAlternative(KernelOp of, ArrayRef<unsigned> wanted, ArrayRef<unsigned> given) {
+static Alternative buildAlternative(KernelOp of, ArrayRef<unsigned> wanted,
+                                    ArrayRef<unsigned> given) {
   Block &block = of.getBody().front();
   OperandRange stored = block.getTerminator()->getOperands();
   DenseMap<Value, Value> memory;
@@ -67,7 +69,8 @@ static Alternative buildAlternative(KernelOp of, ArrayRef<unsigned> wanted, Arra
   for (Value read : reads)
     inputs.push_back(memory.lookup(read));
   OpBuilder builder(of->getBlock()->getTerminator());
-  return {buildKernel(builder, of.getLoc(), ops, reads.getArrayRef(), inputs, outputs), SmallVector<unsigned>(wanted)};
+  return {buildKernel(builder, of.getLoc(), ops, reads.getArrayRef(), inputs, outputs),
+          SmallVector<unsigned>(wanted)};
 }
 
 /// The results that each result is computed from, itself not among them.
@@ -101,8 +104,9 @@ struct Alternatives {
 };
 } // namespace
 
-/// Kernels for each result that others of its kernel lead to: from all of these, and from the largest of them alone.
-/// Where all of the latter start from one result, they are the kernel's second stage.
+/// Kernels for each result that others of its kernel lead to: from all of these, and from the
+/// largest of them alone. Where all of the latter start from one result, they are the kernel's
+/// second stage.
 static Alternatives buildAlternatives(KernelOp kernel) {
   Alternatives result;
   if (kernel.getNumResults() < 2 || kernel.getKernelClass() == KernelClass::attention)
@@ -153,7 +157,8 @@ static bool hasBackward(func::FuncOp func) {
   return false;
 }
 
-std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors &declared, PriceOf priceOf) {
+std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors &declared,
+                                        PriceOf priceOf) {
   if (!hasBackward(func))
     return std::nullopt;
   StepModel model;
@@ -167,14 +172,10 @@ std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors
   problem.timeline = memory.timeline;
   problem.programSteps = int64_t(memory.kernels.size());
   problem.firstBackward = firstBackward;
-  model.isFixed.assign(memory.timeline.sizes.size(), false);
+  model.isFixed = memory.isFixed();
   model.values.resize(memory.timeline.sizes.size());
   for (auto [value, number] : memory.numbers)
     model.values[number] = value;
-  for (const auto &[argument, declare] : memory.declarations)
-    model.isFixed[argument] = true;
-  for (const Update &update : memory.updates)
-    model.isFixed[memory.numberOf(update.value)] = true;
   auto addKernel = [&](KernelOp kernel) {
     KernelPrice price = priceOf(kernel);
     model.kernels.push_back(kernel);
@@ -225,7 +226,8 @@ static void dropUnread(Block &block) {
     }
     Block &body = kernel.getBody().front();
     SmallVector<Value> outputs, results;
-    for (auto [stored, result] : llvm::zip(body.getTerminator()->getOperands(), kernel.getResults()))
+    for (auto [stored, result] :
+         llvm::zip(body.getTerminator()->getOperands(), kernel.getResults()))
       if (!result.use_empty()) {
         outputs.push_back(stored);
         results.push_back(result);
@@ -236,7 +238,8 @@ static void dropUnread(Block &block) {
     for (Value read : reads)
       inputs.push_back(kernel.getInputs()[cast<BlockArgument>(read).getArgNumber()]);
     OpBuilder builder(kernel);
-    KernelOp slim = buildKernel(builder, kernel.getLoc(), ops, reads.getArrayRef(), inputs, outputs);
+    KernelOp slim =
+        buildKernel(builder, kernel.getLoc(), ops, reads.getArrayRef(), inputs, outputs);
     slim->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
     for (auto [old, now] : llvm::zip(results, slim.getResults()))
       old.replaceAllUsesWith(now);

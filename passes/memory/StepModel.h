@@ -8,7 +8,8 @@ namespace nap {
 
 /// A kernel as two steps: some results from its inputs, and the others from these.
 struct KernelStages {
-  int64_t first = -1, second = -1; ///< steps of the problem, alternatives both; -1: the kernel has one stage
+  /// Steps of the problem, alternatives both; -1: the kernel has one stage.
+  int64_t first = -1, second = -1;
 };
 
 /// A function with a backward pass: its kernels, then other ways to compute what they store.
@@ -35,13 +36,16 @@ struct KernelPrice {
 };
 using PriceOf = llvm::function_ref<KernelPrice(KernelOp)>;
 
-/// The model of a function that `verifyKernelsOnly` accepts; nothing where it has no backward pass: no loss, or no
-/// kernel after the one that makes it. Adds alternatives to the function: kernels that compute results of a kernel
-/// from other results of it, such as a norm from the sum that it normalises.
-std::optional<StepModel> modelStep(mlir::func::FuncOp func, const DeclaredTensors &declared, PriceOf priceOf);
+/// The model of a function that `verifyKernelsOnly` accepts; nothing where it has no backward pass:
+/// no loss, or no kernel after the one that makes it. Adds alternatives to the function: kernels
+/// that compute results of a kernel from other results of it, such as a norm from the sum that it
+/// normalises.
+std::optional<StepModel> modelStep(mlir::func::FuncOp func, const DeclaredTensors &declared,
+                                   PriceOf priceOf);
 
-/// Puts the function's kernels in the order of `sequence`: clones for what is computed again (`nap.recomputed`), no
-/// alternative that is not in it, no result that nobody reads. The model is spent.
+/// Puts the function's kernels in the order of `sequence`: clones for what is computed again
+/// (`nap.recomputed`), no alternative that is not in it, no result that nobody reads. The model is
+/// spent.
 void applySequence(StepModel &model, const planning::Sequence &sequence);
 
 } // namespace nap

@@ -6,15 +6,8 @@
 using namespace mlir;
 using namespace nap;
 
-/// ceil(sqrt(n)).
-static int64_t ceilSqrt(int64_t n) {
-  int64_t root = 0;
-  while (root * root < n)
-    ++root;
-  return root;
-}
-
-/// Whether a tensor is read in another segment of `blocksASegment` blocks than the one that makes it.
+/// Whether a tensor is read in another segment of `blocksASegment` blocks than the one that makes
+/// it.
 static bool crosses(const Blocks &blocks, int64_t tensor, int64_t blocksASegment) {
   int64_t own = blocks.blockOf[tensor];
   if (own < 0)
@@ -24,14 +17,16 @@ static bool crosses(const Blocks &blocks, int64_t tensor, int64_t blocksASegment
   });
 }
 
-/// Whether a tensor is of one block and at most the next one's business: tables that CSE shares are not.
+/// Whether a tensor is of one block and at most the next one's business: tables that CSE shares are
+/// not.
 static bool isLocal(const Blocks &blocks, int64_t tensor) {
   int64_t own = blocks.blockOf[tensor];
-  return own >= 0 && llvm::all_of(blocks.readBy[tensor], [&](int64_t reader) { return reader <= own + 1; });
+  return own >= 0 &&
+         llvm::all_of(blocks.readBy[tensor], [&](int64_t reader) { return reader <= own + 1; });
 }
 
-/// Per step of the program: the last block of the forward tensors that it reads, from which its gradients come;
-/// where it reads none, that of the step before.
+/// Per step of the program: the last block of the forward tensors that it reads, from which its
+/// gradients come; where it reads none, that of the step before.
 static std::vector<int64_t> groupsOf(const StepModel &model, const Blocks &blocks) {
   const planning::Recomputation &problem = model.problem;
   std::vector<int64_t> groups;
@@ -50,7 +45,8 @@ static std::vector<int64_t> groupsOf(const StepModel &model, const Blocks &block
 }
 
 StringRef nap::nameOf(CheckpointStrategy strategy) {
-  return llvm::find_if(kCheckpointStrategies, [&](const NamedStrategy &known) { return known.strategy == strategy; })
+  return llvm::find_if(kCheckpointStrategies,
+                       [&](const NamedStrategy &known) { return known.strategy == strategy; })
       ->name;
 }
 
@@ -82,7 +78,9 @@ planning::Sequence nap::sequenceOf(const StepModel &model, CheckpointStrategy st
     keep([&](int64_t tensor) { return crosses(blocks, tensor, 1); });
     break;
   case CheckpointStrategy::sqrt:
-    keep([&](int64_t tensor) { return crosses(blocks, tensor, std::max<int64_t>(ceilSqrt(blocks.count), 1)); });
+    keep([&](int64_t tensor) {
+      return crosses(blocks, tensor, planning::sqrtStride(blocks.count));
+    });
     break;
   case CheckpointStrategy::minimal:
     keep([&](int64_t tensor) { return isOfHead(model, blocks, tensor); });

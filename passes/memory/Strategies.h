@@ -13,7 +13,8 @@ enum class CheckpointStrategy {
   selective, ///< everything but what lies inside attention cores
   blocks,    ///< what enters each block, and what lies outside of blocks
   sqrt,      ///< the same of every k-th block, k = ceil(sqrt(blocks))
-  minimal,   ///< what is made behind the blocks: each block's backward pass starts from the model's inputs
+  minimal,   ///< what is made behind the blocks: each block's backward pass starts from the model's
+             ///< inputs
 };
 
 struct NamedStrategy {

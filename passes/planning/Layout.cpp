@@ -9,7 +9,8 @@
 using namespace nap::planning;
 
 /// The tensors that share one place, by the number of the first.
-static std::vector<int64_t> shareStorage(const Timeline &timeline, const std::vector<Interval> &lifetimes,
+static std::vector<int64_t> shareStorage(const Timeline &timeline,
+                                         const std::vector<Interval> &lifetimes,
                                          const std::vector<bool> &isFixed) {
   std::vector<int64_t> storage(timeline.sizes.size());
   std::iota(storage.begin(), storage.end(), 0);
@@ -30,7 +31,8 @@ static std::vector<int64_t> shareStorage(const Timeline &timeline, const std::ve
   return storage;
 }
 
-Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &isFixed, int64_t alignment) {
+Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &isFixed,
+                             int64_t alignment) {
   Layout layout;
   layout.lifetimes = lifetimes(timeline);
   layout.storage = shareStorage(timeline, layout.lifetimes, isFixed);

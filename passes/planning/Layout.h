@@ -9,7 +9,8 @@ namespace nap::planning {
 struct Layout {
   /// Per tensor, in bytes; -1 for fixed ones.
   std::vector<int64_t> offsets;
-  /// The first tensor in each tensor's place: results take the place of inputs that die where they are written.
+  /// The first tensor in each tensor's place: results take the place of inputs that die where they
+  /// are written.
   std::vector<int64_t> storage;
   std::vector<Interval> lifetimes;
   int64_t height = 0;

@@ -34,8 +34,6 @@ std::vector<Interval> nap::planning::lifetimes(const Timeline &timeline) {
   return result;
 }
 
-int64_t nap::planning::peakOf(const Timeline &timeline) { return maxLoad(lifetimes(timeline)); }
-
 namespace {
 /// Which tensor each byte belongs to.
 struct Memory {

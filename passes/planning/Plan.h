@@ -30,12 +30,13 @@ struct Timeline {
   std::vector<int64_t> kept;
 };
 
-/// The lifetime of each tensor: from the step that writes it (0 if given) to the step after its last
-/// reader, at least one step; to the end if kept.
-std::vector<Interval> lifetimes(const Timeline &timeline);
+/// Steps by number in the order in which they run, with repeats. A read sees the newest version of
+/// its tensor.
+using Sequence = std::vector<int64_t>;
 
-/// The largest sum of sizes over the tensors live at one step, every tensor by itself.
-int64_t peakOf(const Timeline &timeline);
+/// The lifetime of each tensor: from the step that writes it (0 if given) to the step after its
+/// last reader, at least one step; to the end if kept.
+std::vector<Interval> lifetimes(const Timeline &timeline);
 
 /// Executes the timeline on byte ranges: tensor t occupies [offsets[t], offsets[t] + sizes[t]), and
 /// a write ends the life of everything that it overlaps. One sentence about the first read of bytes

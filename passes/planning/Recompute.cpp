@@ -15,6 +15,13 @@ int64_t nap::planning::timeOf(const Recomputation &problem, const Sequence &sequ
   return time;
 }
 
+int64_t nap::planning::sqrtStride(int64_t blocks) {
+  int64_t stride = 1;
+  while (stride * stride < blocks)
+    ++stride;
+  return stride;
+}
+
 //===-- On demand ----------------------------------------------------------------------------===//
 
 namespace {
@@ -73,8 +80,8 @@ void OnDemand::forget() {
       isThere[tensor] = strategy.isKept[tensor];
 }
 
-/// The cheapest step that makes `tensor`, with all that it needs first; -1 where nothing can. A tensor
-/// that two inputs need is paid for by both: the time is an upper bound.
+/// The cheapest step that makes `tensor`, with all that it needs first; -1 where nothing can. A
+/// tensor that two inputs need is paid for by both: the time is an upper bound.
 int64_t OnDemand::bestMaker(int64_t tensor) {
   // Depth first over the tensors needed, each priced after what its makers read.
   std::vector<std::pair<int64_t, bool>> stack{{tensor, false}};

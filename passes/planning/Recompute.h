@@ -5,10 +5,10 @@
 
 namespace nap::planning {
 
-/// A program, and other ways to compute its tensors. The first `programSteps` steps of the timeline are the
-/// program, in order, each tensor written by one of them; the steps after those are alternatives: each
-/// writes tensors that the program writes too, from other tensors, and stands in a sequence only where
-/// something is computed again.
+/// A program, and other ways to compute its tensors. The first `programSteps` steps of the timeline
+/// are the program, in order, each tensor written by one of them; the steps after those are
+/// alternatives: each writes tensors that the program writes too, from other tensors, and stands in
+/// a sequence only where something is computed again.
 struct Recomputation {
   Timeline timeline;
   int64_t programSteps = 0;
@@ -20,21 +20,21 @@ struct Recomputation {
   int64_t firstBackward = 0;
 };
 
-/// Numbers of steps in the order in which they are executed, repeats and alternatives included. A step
-/// reads the newest version of a tensor.
-using Sequence = std::vector<int64_t>;
+/// The stride of the strategy `sqrt`: the least number, of at least 1, whose square is at least
+/// `blocks` (Chen et al. 2016).
+int64_t sqrtStride(int64_t blocks);
 
-/// What the backward pass finds: `isKept` says of each tensor whether it lasts from the forward pass on.
-/// Where `group` (one number a step of the program) changes from one backward step to the next, everything
-/// is forgotten that was computed again; a group that is empty changes nowhere.
+/// What the backward pass finds: `isKept` says of each tensor whether it lasts from the forward
+/// pass on. Where `group` (one number a step of the program) changes from one backward step to the
+/// next, everything is forgotten that was computed again; a group that is empty changes nowhere.
 struct Strategy {
   std::vector<bool> isKept;
   std::vector<int64_t> group;
 };
 
-/// The program with what `strategy` does not keep computed again, right before the first backward step
-/// that reads it: of all ways the one of least added time, given what is there. Every step of the program
-/// stands in it once, in the program's order.
+/// The program with what `strategy` does not keep computed again, right before the first backward
+/// step that reads it: of all ways the one of least added time, given what is there. Every step of
+/// the program stands in it once, in the program's order.
 Sequence recomputeOnDemand(const Recomputation &problem, const Strategy &strategy);
 
 /// Time of a sequence, in nanoseconds.
@@ -42,16 +42,17 @@ int64_t timeOf(const Recomputation &problem, const Sequence &sequence);
 
 /// A sequence as a timeline of its own.
 struct Unrolled {
-  /// A step for each entry of the sequence. The first version of a tensor has its number in the problem,
-  /// later ones have numbers of their own. What nobody reads is not written.
+  /// A step for each entry of the sequence. The first version of a tensor has its number in the
+  /// problem, later ones have numbers of their own. What nobody reads is not written.
   Timeline timeline;
   /// The tensor of the problem that each tensor is a version of.
   std::vector<int64_t> versionOf;
 };
 Unrolled unroll(const Recomputation &problem, const Sequence &sequence);
 
-/// One sentence about a sequence that reads what is not there, repeats what may not be repeated, or leaves
-/// out such a step or a tensor that is wanted at the end; empty if nothing is wrong. Independent of the functions above.
+/// One sentence about a sequence that reads what is not there, repeats what may not be repeated, or
+/// leaves out such a step or a tensor that is wanted at the end; empty if nothing is wrong.
+/// Independent of the functions above.
 std::string checkSequence(const Recomputation &problem, const Sequence &sequence);
 
 } // namespace nap::planning

@@ -20,7 +20,7 @@ static void testLifetimes() {
   expect(intervals[0].lower == 0 && intervals[0].upper == 1, "a given tensor lives to its reader");
   expect(intervals[1].lower == 0 && intervals[1].upper == 2, "a tensor lives from writer to reader");
   expect(intervals[2].lower == 1 && intervals[2].upper == 3, "a kept tensor outlives the last step");
-  expect(peakOf(chain()) == 16, "the peak of a chain is two tensors");
+  expect(maxLoad(lifetimes(chain())) == 16, "the peak of a chain is two tensors");
 }
 
 static void testUnreadResultOccupiesItsStep() {

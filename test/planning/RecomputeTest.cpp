@@ -1,6 +1,6 @@
 // Recomputation on demand on chains: how often each block runs, and what is alive.
-#include "passes/planning/Layout.h"
 #include "passes/planning/Recompute.h"
+#include "passes/planning/Layout.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,9 +16,9 @@ static void expect(bool holds, const std::string &what) {
   std::exit(1);
 }
 
-/// A chain of `length` blocks: forward step i reads x[i] and writes x[i + 1]; backward step i reads x[i] and
-/// the gradient of x[i + 1] and writes that of x[i]. x[0] is given. Every tensor has 256 bytes, every
-/// step costs 1.
+/// A chain of `length` blocks: forward step i reads x[i] and writes x[i + 1]; backward step i reads
+/// x[i] and the gradient of x[i + 1] and writes that of x[i]. x[0] is given. Every tensor has 256
+/// bytes, every step costs 1.
 static Recomputation chain(int64_t length) {
   Recomputation problem;
   Timeline &timeline = problem.timeline;
@@ -60,15 +60,79 @@ static int64_t loadOf(const Recomputation &problem, const Sequence &sequence) {
   return layout.load;
 }
 
+/// A chain of `length` blocks of two steps: the one of block b reads x[b] and writes h[b], the
+/// other reads that and writes x[b + 1]; the backward step of a block reads all three and the
+/// gradient behind it. Tensors: x[0] to x[length], h[0] to h[length - 1], gradients from the last.
+static Recomputation blockChain(int64_t length) {
+  Recomputation problem;
+  Timeline &timeline = problem.timeline;
+  auto h = [&](int64_t block) { return length + 1 + block; };
+  int64_t gradient = 2 * length + 1;
+  timeline.sizes.assign(3 * length + 2, 256);
+  timeline.given = {0};
+  for (int64_t block = 0; block < length; ++block) {
+    timeline.steps.push_back({{block}, {h(block)}, {}});
+    timeline.steps.push_back({{h(block)}, {block + 1}, {}});
+  }
+  timeline.steps.push_back({{length}, {gradient}, {}});
+  for (int64_t block = length; block-- > 0; ++gradient)
+    timeline.steps.push_back({{block, h(block), block + 1, gradient}, {gradient + 1}, {}});
+  timeline.kept = {gradient};
+  problem.programSteps = int64_t(timeline.steps.size());
+  problem.costs.assign(timeline.steps.size(), 1);
+  problem.isRepeatable.assign(timeline.steps.size(), true);
+  problem.firstBackward = 2 * length + 1;
+  return problem;
+}
+
+/// Blocks that begin to run again where the input of every `stride`-th block is kept, and all that
+/// the blocks from `keptFrom` on read and write; stride 0 keeps no input and forgets after each
+/// block. A block's last step need not run again where its result is the next one's kept input.
+static int64_t blocksAgain(int64_t length, int64_t stride, int64_t keptFrom) {
+  Recomputation problem = blockChain(length);
+  Strategy strategy{std::vector<bool>(problem.timeline.sizes.size(), false), {}};
+  for (int64_t block = 0; block < length; ++block) {
+    strategy.isKept[length + 1 + block] = block >= keptFrom;
+    strategy.isKept[block + 1] = block + 1 >= keptFrom || (stride > 0 && (block + 1) % stride == 0);
+  }
+  strategy.isKept[2 * length + 1] = true;
+  if (stride == 0)
+    for (int64_t step = 0; step < problem.programSteps; ++step)
+      strategy.group.push_back(step);
+  Sequence sequence = recomputeOnDemand(problem, strategy);
+  std::string wrong = checkSequence(problem, sequence);
+  expect(wrong.empty(), wrong);
+  expect(stride > 0 || loadOf(problem, sequence) <= 6 * 256,
+         "without kept inputs more than a constant number of tensors is held");
+  auto begins = [&](int64_t step) { return step < 2 * length && step % 2 == 0; };
+  return std::count_if(sequence.begin(), sequence.end(), begins) - length;
+}
+
+/// The counts of `blocks`, `sqrt` and `minimal` on blocks of several steps: where the last stretch
+/// stays, and where it is forgotten too.
+static void testCountsOfBlocks(int64_t length) {
+  int64_t stride = sqrtStride(length), last = (length - 1) / stride * stride;
+  expect(stride * stride >= length && (stride - 1) * (stride - 1) < length, "sqrt is rounded up");
+  expect(blocksAgain(length, 1, length - 1) == length - 1, "blocks: each but the last");
+  expect(blocksAgain(length, 1, length) == length, "blocks: each once");
+  expect(blocksAgain(length, stride, last) == last, fmt::format("sqrt: {} of {}", last, length));
+  expect(blocksAgain(length, stride, length) == length, "sqrt: each once");
+  expect(blocksAgain(length, 0, length - 1) == length * (length - 1) / 2,
+         fmt::format("minimal: L(L-1)/2 blocks of {}", length));
+  expect(blocksAgain(length, 0, length) == length * (length + 1) / 2,
+         fmt::format("minimal: the last block too, of {}", length));
+}
+
 int main() {
   for (int64_t length = 1; length <= 64; ++length) {
+    testCountsOfBlocks(length);
     Recomputation problem = chain(length);
     size_t tensors = problem.timeline.sizes.size();
     Strategy all{std::vector<bool>(tensors, true), {}};
     expect(extraSteps(problem, all) == 0, "what is kept is not computed again");
 
-    // Nothing kept, all forgotten after each block: x[i] takes i steps, for each i but the last, which the loss
-    // reads at once.
+    // Nothing kept, all forgotten after each block: x[i] takes i steps, for each i but the last,
+    // which the loss reads at once.
     Strategy minimal{std::vector<bool>(tensors, false), {}};
     minimal.isKept[2 * length + 1] = true;
     for (int64_t step = 0; step < problem.programSteps; ++step)
@@ -103,10 +167,12 @@ int main() {
   Strategy none{std::vector<bool>(problem.timeline.sizes.size(), false), {}};
   none.isKept[2] = none.isKept[13] = true;
   Sequence sequence = recomputeOnDemand(problem, none);
-  expect(std::count(sequence.begin(), sequence.end(), shortcut) == 0, "two steps from x[2] cost as little");
+  expect(std::count(sequence.begin(), sequence.end(), shortcut) == 0,
+         "two steps from x[2] cost as little");
   problem.costs[shortcut] = 1;
   sequence = recomputeOnDemand(problem, none);
-  expect(std::count(sequence.begin(), sequence.end(), shortcut) == 1, "one step from x[0] costs less");
+  expect(std::count(sequence.begin(), sequence.end(), shortcut) == 1,
+         "one step from x[0] costs less");
   expect(checkSequence(problem, sequence).empty(), "the shortcut is sound");
 
   // A step that is executed once keeps its results.
@@ -118,13 +184,17 @@ int main() {
 
   // The checker's sentences.
   Sequence wrong = {1};
-  expect(checkSequence(once, wrong).find("reads tensor 1, which is not computed yet") != std::string::npos,
+  expect(checkSequence(once, wrong).find("reads tensor 1, which is not computed yet") !=
+             std::string::npos,
          "a read before the write");
-  Sequence twice = recomputeOnDemand(once, Strategy{std::vector<bool>(once.timeline.sizes.size(), true), {}});
+  Sequence twice =
+      recomputeOnDemand(once, Strategy{std::vector<bool>(once.timeline.sizes.size(), true), {}});
   twice.insert(twice.begin() + 4, 2);
-  expect(checkSequence(once, twice) == "step 2 at place 4 is executed a second time", "a second time");
+  expect(checkSequence(once, twice) == "step 2 at place 4 is executed a second time",
+         "a second time");
   twice.erase(twice.begin() + 4);
   twice.pop_back();
-  expect(checkSequence(once, twice).find("is wanted at the end") != std::string::npos, "what is wanted is missing");
+  expect(checkSequence(once, twice).find("is wanted at the end") != std::string::npos,
+         "what is wanted is missing");
   fmt::print("recompute: all holds\n");
 }

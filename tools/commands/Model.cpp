@@ -162,10 +162,16 @@ static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline)
     }
     pipeline.checkpoint = *value;
   }
-  std::optional<int64_t> threads;
-  if (const std::string *value = flags.find("threads"))
-    threads = rt::parseWhole(*value, 1, 1024);
-  pipeline.workers = threads ? *threads : rt::usableProcessors();
+  pipeline.workers = rt::usableProcessors();
+  if (const std::string *value = flags.find("threads")) {
+    std::optional<int64_t> threads = rt::parseWhole(*value, 1, 1024);
+    if (!threads) {
+      fail(fmt::format("--threads is '{}' and a whole number from 1 to 1024 is wanted", *value),
+           ExitStatus::wrongUsage);
+      return false;
+    }
+    pipeline.workers = *threads;
+  }
   return true;
 }
 

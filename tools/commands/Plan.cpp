@@ -51,10 +51,12 @@ static double inMiB(int64_t bytes) { return double(bytes) / (1 << 20); }
 
 /// One row; times are those of the plan over those of `none`.
 static std::string row(const PlanTable &table, const ModulePlan &plan, const char *mark) {
-  double recomputed = table.modelFlops > 0 ? 100 * double(plan.recomputedFlops) / table.modelFlops : 0;
-  return fmt::format("{}{:<10}{:>12.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>15.2f}{:>13.3f}\n", mark, plan.strategy,
-                     inMiB(plan.bytes), inMiB(plan.saved), inMiB(plan.load), inMiB(plan.height - plan.load),
-                     recomputed, double(plan.time) / double(std::max<int64_t>(table.named.front().time, 1)));
+  double recomputed =
+      table.modelFlops > 0 ? 100 * double(plan.recomputedFlops) / table.modelFlops : 0;
+  return fmt::format("{}{:<10}{:>12.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>15.2f}{:>13.3f}\n", mark,
+                     plan.strategy, inMiB(plan.bytes), inMiB(plan.saved), inMiB(plan.load),
+                     inMiB(plan.height - plan.load), recomputed,
+                     double(plan.time) / double(std::max<int64_t>(table.named.front().time, 1)));
 }
 
 /// The fastest plan of the frontier within a budget; null without a budget or a plan.
@@ -68,16 +70,19 @@ static const ModulePlan *chosen(const PlanTable &table, int64_t budget) {
 
 static std::string printTable(const PlanTable &table, int64_t budget) {
   constexpr size_t rowsAtMost = 20;
-  std::string text = fmt::format(
-      "{}: parameters, states and inputs {:.1f} MiB, scratch of {} worker{} {:.1f} MiB; no plan is below {:.1f} MiB\n\n",
-      table.model, inMiB(table.declaredBytes), table.workers, table.workers == 1 ? "" : "s",
-      inMiB(table.scratchBytes), inMiB(table.floorBound));
-  std::string head = fmt::format("  {:<10}{:>12}{:>12}{:>12}{:>12}{:>15}{:>13}\n", "STRATEGY", "PEAK MiB", "SAVED MiB",
-                                 "LIVE MiB", "PADDING MiB", "RECOMPUTED %", "TIME / none");
+  std::string text = fmt::format("{}: parameters, states and inputs {:.1f} MiB, scratch of {} "
+                                 "worker{} {:.1f} MiB; no plan is below {:.1f} MiB\n\n",
+                                 table.model, inMiB(table.declaredBytes), table.workers,
+                                 table.workers == 1 ? "" : "s", inMiB(table.scratchBytes),
+                                 inMiB(table.floorBound));
+  std::string head =
+      fmt::format("  {:<10}{:>12}{:>12}{:>12}{:>12}{:>15}{:>13}\n", "STRATEGY", "PEAK MiB",
+                  "SAVED MiB", "LIVE MiB", "PADDING MiB", "RECOMPUTED %", "TIME / none");
   text += head;
   for (const ModulePlan &plan : table.named)
     text += row(table, plan, "  ");
-  text += fmt::format("\nBudgets, the least first: {} plans that no other beats\n{}", table.frontier.size(), head);
+  text += fmt::format("\nBudgets, the least first: {} plans that no other beats\n{}",
+                      table.frontier.size(), head);
   const ModulePlan *best = chosen(table, budget);
   // Some twenty of them, the least, the fastest and the chosen one among these.
   size_t stride = (table.frontier.size() + rowsAtMost - 1) / rowsAtMost;
@@ -92,10 +97,11 @@ static std::string printTable(const PlanTable &table, int64_t budget) {
 }
 
 static std::string json(const ModulePlan &plan) {
-  return fmt::format("{{\"strategy\": \"{}\", \"peak_bytes\": {}, \"saved_bytes\": {}, \"live_bytes\": {}, "
-                     "\"transient_bytes\": {}, \"recomputed_flops\": {}, \"recomputed_ns\": {}, \"ns\": {}}}",
-                     plan.strategy, plan.bytes, plan.saved, plan.load, plan.height, plan.recomputedFlops,
-                     plan.recomputedTime, plan.time);
+  return fmt::format(
+      "{{\"strategy\": \"{}\", \"peak_bytes\": {}, \"saved_bytes\": {}, \"live_bytes\": {}, "
+      "\"transient_bytes\": {}, \"recomputed_flops\": {}, \"recomputed_ns\": {}, \"ns\": {}}}",
+      plan.strategy, plan.bytes, plan.saved, plan.load, plan.height, plan.recomputedFlops,
+      plan.recomputedTime, plan.time);
 }
 
 static std::string printJson(const PlanTable &table, int64_t budget) {
@@ -105,13 +111,15 @@ static std::string printJson(const PlanTable &table, int64_t budget) {
   for (const ModulePlan &plan : table.frontier)
     frontier.push_back("    " + json(plan));
   const ModulePlan *best = chosen(table, budget);
-  return fmt::format("{{\n  \"format\": \"napkin-plan\",\n  \"version\": 1,\n  \"model\": \"{}\",\n  \"workers\": {},\n"
-                     "  \"declared_bytes\": {},\n  \"scratch_bytes\": {},\n  \"floor_bound_bytes\": {},\n"
-                     "  \"model_flops\": {:.0f},\n  \"strategies\": [\n{}\n  ],\n  \"frontier\": [\n{}\n  ],\n"
-                     "  \"budget_bytes\": {},\n  \"chosen\": {}\n}}\n",
-                     table.model, table.workers, table.declaredBytes, table.scratchBytes, table.floorBound,
-                     table.modelFlops, fmt::join(named, ",\n"), fmt::join(frontier, ",\n"), budget,
-                     best ? json(*best) : "null");
+  return fmt::format(
+      "{{\n  \"format\": \"napkin-plan\",\n  \"version\": 1,\n  \"model\": \"{}\",\n"
+      "  \"workers\": {},\n  \"declared_bytes\": {},\n  \"scratch_bytes\": {},\n"
+      "  \"floor_bound_bytes\": {},\n"
+      "  \"model_flops\": {:.0f},\n  \"strategies\": [\n{}\n  ],\n  \"frontier\": [\n{}\n  ],\n"
+      "  \"budget_bytes\": {},\n  \"chosen\": {}\n}}\n",
+      table.model, table.workers, table.declaredBytes, table.scratchBytes, table.floorBound,
+      table.modelFlops, fmt::join(named, ",\n"), fmt::join(frontier, ",\n"), budget,
+      best ? json(*best) : "null");
 }
 
 ExitStatus nap::planCommand(std::span<const std::string> arguments) {
@@ -119,11 +127,13 @@ ExitStatus nap::planCommand(std::span<const std::string> arguments) {
   known.insert(known.end(), rt::compileFlags().begin(), rt::compileFlags().end());
   known.insert(known.end(), modelFlags().begin(), modelFlags().end());
   ExitStatus status;
-  auto flags = parseCommand(arguments, known, "napkin plan MODEL.nap [--memory BYTES] [flags]", 1, status);
+  auto flags =
+      parseCommand(arguments, known, "napkin plan MODEL.nap [--memory BYTES] [flags]", 1, status);
   if (!flags)
     return status;
   if (flags->has("checkpoint"))
-    return fail("--checkpoint: 'napkin plan' shows every strategy; leave it out", ExitStatus::wrongUsage);
+    return fail("--checkpoint: 'napkin plan' shows every strategy; leave it out",
+                ExitStatus::wrongUsage);
   Model model;
   if ((status = model.read(*flags)) != ExitStatus::done)
     return status;
@@ -136,8 +146,10 @@ ExitStatus nap::planCommand(std::span<const std::string> arguments) {
   if (table.named.empty())
     return status;
   if (!table.hasBackward)
-    return fail("the model is not trained: there is no backward pass to plan; give it a train block");
+    return fail(
+        "the model is not trained: there is no backward pass to plan; give it a train block");
   model.printTimes();
-  auto failure = rt::writeOutput(flags->has("json") ? printJson(table, budget) : printTable(table, budget));
+  auto failure =
+      rt::writeOutput(flags->has("json") ? printJson(table, budget) : printTable(table, budget));
   return failure ? fail(*failure) : status;
 }

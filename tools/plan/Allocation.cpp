@@ -12,6 +12,12 @@ rt::Result<Outcome> nap::plan::solveAllocation(const Text &text, const Options &
   Result<AllocationProblem> problem = readAllocation(text);
   if (!problem)
     return problem.error();
+  if (options.workLimit)
+    return Error{
+        fmt::format("{}: --work limits the search for a schedule, and a placement has none; "
+                    "leave it out",
+                    text.path),
+        rt::ExitStatus::wrongUsage};
   int64_t load = planning::maxLoad(problem->intervals);
   planning::Placement placement = planning::place(problem->intervals);
   int64_t gap = placement.height - load;

@@ -28,10 +28,10 @@ static Error shortfall(const Text &text, const RematFile &file, int64_t budget,
                        const planning::RematLimits &limits) {
   int64_t bound = planning::floorBound(file.problem);
   int64_t least = planning::leastPeak(file.problem, limits).peak;
-  std::string proof = budget < bound
-                          ? fmt::format("no schedule needs less than {}", bound)
-                          : fmt::format("no schedule within it was found, and none needs less than {}",
-                                        bound);
+  std::string proof =
+      budget < bound
+          ? fmt::format("no schedule needs less than {}", bound)
+          : fmt::format("no schedule within it was found, and none needs less than {}", bound);
   return {fmt::format("{}: the budget is {} bytes; {}; one of {} bytes is known", text.path, budget,
                       proof, least),
           rt::ExitStatus::infeasibleBudget};
@@ -80,15 +80,17 @@ Result<std::string> nap::plan::checkRematerialization(const Text &text, const Te
   if (!sequence)
     return sequence.error();
   int64_t unlimited = std::numeric_limits<int64_t>::max();
-  if (std::string wrong = planning::checkSequence(file->problem, *sequence, unlimited); !wrong.empty())
+  if (std::string wrong = planning::checkSequence(file->problem, *sequence, unlimited);
+      !wrong.empty())
     return Error{fmt::format("{}: {}", solution.path, wrong)};
-  if (std::string above = planning::checkSequence(file->problem, *sequence, *budget); !above.empty())
+  if (std::string above = planning::checkSequence(file->problem, *sequence, *budget);
+      !above.empty())
     return Error{fmt::format("{}: {}", solution.path, above), rt::ExitStatus::infeasibleBudget};
   int64_t time = 0;
   for (int64_t step : *sequence)
     time += file->problem.costs[step];
   int64_t once = planning::timeOnce(file->problem);
   return fmt::format("{}: right: {} steps, {} of them again, within {} bytes, {} added",
-                     solution.path, sequence->size(), sequence->size() - file->nodeOf.size(), *budget,
-                     percent(time - once, once));
+                     solution.path, sequence->size(), sequence->size() - file->nodeOf.size(),
+                     *budget, percent(time - once, once));
 }

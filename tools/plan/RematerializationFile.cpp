@@ -47,13 +47,15 @@ int64_t Builder::readAmount(const Json &object, const char *name, bool needed) {
   int64_t amount = 0;
   reader.read(object, name, amount, needed);
   if (amount < 0 || amount > kMost)
-    reader.fail(fmt::format("'{}' is {} and a whole number from 0 to {} is wanted", name, amount, kMost));
+    reader.fail(
+        fmt::format("'{}' is {} and a whole number from 0 to {} is wanted", name, amount, kMost));
   return amount;
 }
 
 void Builder::addNode(const Json &node, int64_t number) {
   static constexpr std::array<std::string_view, 9> members = {
-      "name", "cost", "size", "workspace", "recomputable", "given", "kept", "inPlace", "overwrites"};
+      "name",  "cost", "size",    "workspace", "recomputable",
+      "given", "kept", "inPlace", "overwrites"};
   if (std::string unknown = unknownMember(node, members); !unknown.empty())
     return reader.fail(unknown);
   planning::RematProblem &problem = file.problem;
@@ -63,7 +65,6 @@ void Builder::addNode(const Json &node, int64_t number) {
   reader.read(node, "given", given, false);
   reader.read(node, "kept", kept, false);
   reader.read(node, "recomputable", recomputable, false);
-  file.names.push_back(name);
   problem.timeline.sizes.push_back(readAmount(node, "size", true));
   if (kept)
     problem.timeline.kept.push_back(number);
@@ -82,17 +83,19 @@ void Builder::addNode(const Json &node, int64_t number) {
 
 void Builder::addEdge(const Json &edge, int64_t number) {
   int64_t count = int64_t(stepOf.size());
-  bool isPair = edge.isList() && edge.items.size() == 2 && edge.items[0].whole && edge.items[1].whole;
+  bool isPair =
+      edge.isList() && edge.items.size() == 2 && edge.items[0].whole && edge.items[1].whole;
   if (!isPair)
     return reader.fail(fmt::format("edge {} is not a pair of node numbers", number));
   int64_t from = *edge.items[0].whole, to = *edge.items[1].whole;
   if (from < 0 || from >= count || to < 0 || to >= count)
-    return reader.fail(fmt::format("edge {} is from {} to {} and there are {} nodes", number, from, to,
-                                   count));
+    return reader.fail(
+        fmt::format("edge {} is from {} to {} and there are {} nodes", number, from, to, count));
   if (from >= to)
-    return reader.fail(fmt::format("edge {} is from {} to {}; nodes stand in an order in which they "
-                                   "may run",
-                                   number, from, to));
+    return reader.fail(
+        fmt::format("edge {} is from {} to {}; nodes stand in an order in which they "
+                    "may run",
+                    number, from, to));
   if (isGiven[to])
     return reader.fail(fmt::format("edge {} ends at node {}, which is given", number, to));
   file.problem.timeline.steps[stepOf[to]].reads.push_back(from);
@@ -125,8 +128,8 @@ Result<RematFile> nap::plan::readRematFile(const Text &text) {
   std::optional<Json> json = rt::parseJson(text.content, problem);
   if (!json)
     return fault(text, fmt::format("is no JSON: {}", problem));
-  static constexpr std::array<std::string_view, 5> members = {"budget", "resident", "order", "nodes",
-                                                              "edges"};
+  static constexpr std::array<std::string_view, 5> members = {"budget", "resident", "order",
+                                                              "nodes", "edges"};
   if (std::string unknown = unknownMember(*json, members); !unknown.empty())
     return fault(text, unknown);
   Builder builder;
@@ -167,8 +170,8 @@ Result<RematFile> nap::plan::readRematFile(const Text &text) {
 std::string nap::plan::writeSchedule(const RematFile &file, const planning::Sequence &sequence) {
   std::string text = "{\"schedule\": [", line;
   for (size_t index = 0; index < sequence.size(); ++index) {
-    std::string number = fmt::format("{}{}", file.nodeOf[sequence[index]],
-                                     index + 1 < sequence.size() ? "," : "");
+    std::string number =
+        fmt::format("{}{}", file.nodeOf[sequence[index]], index + 1 < sequence.size() ? "," : "");
     if (line.size() + number.size() > 95) {
       text += line + "\n";
       line.clear();
@@ -188,13 +191,14 @@ Result<planning::Sequence> nap::plan::readSchedule(const Text &text, const Remat
   reader.read(*json, "schedule", nodes);
   if (!reader.error.empty())
     return fault(text, reader.error);
-  std::vector<int64_t> stepOf(file.names.size(), -1);
+  std::vector<int64_t> stepOf(file.problem.timeline.sizes.size(), -1);
   for (size_t step = 0; step < file.nodeOf.size(); ++step)
     stepOf[file.nodeOf[step]] = int64_t(step);
   planning::Sequence sequence;
   for (int64_t node : nodes) {
     if (node < 0 || node >= int64_t(stepOf.size()) || stepOf[node] < 0)
-      return fault(text, fmt::format("runs node {}, and there is no such step in the problem", node));
+      return fault(text,
+                   fmt::format("runs node {}, and there is no such step in the problem", node));
     sequence.push_back(stepOf[node]);
   }
   return sequence;

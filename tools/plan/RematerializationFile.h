@@ -9,7 +9,6 @@ namespace nap::plan {
 /// A problem of which every node has one result: node n writes tensor n.
 struct RematFile {
   planning::RematProblem problem;
-  std::vector<std::string> names;
   /// Per step, its node; given nodes are no steps.
   std::vector<int64_t> nodeOf;
   std::optional<int64_t> budget;

@@ -14,9 +14,9 @@ static constexpr int64_t kSlots = 512, kTable = 8'000'000;
 static constexpr double kNever = std::numeric_limits<double>::infinity();
 
 namespace {
-/// Layer i turns x[i] into x[i + 1] going forward, and g[i + 1] into g[i] coming back. The last layer is
-/// the turn: it makes the first gradient of the last x, by a step or, where there is none, by itself.
-/// Bytes are in slots.
+/// Layer i turns x[i] into x[i + 1] going forward, and g[i + 1] into g[i] coming back. The last
+/// layer is the turn: it makes the first gradient of the last x, by a step or, where there is none,
+/// by itself. Bytes are in slots.
 struct Chain {
   /// Layers without the turn, and whether the turn is a step.
   int64_t layers = 0;

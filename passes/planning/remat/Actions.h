@@ -5,8 +5,8 @@
 
 namespace nap::planning {
 
-/// Runs `steps` (rising) before the instance at `before`; the instances at `removed` (rising) go, because
-/// nothing reads their results any more.
+/// Runs `steps` (rising) before the instance at `before`; the instances at `removed` (rising) go,
+/// because nothing reads their results any more.
 struct RematAction {
   std::vector<int64_t> steps;
   std::vector<int64_t> removed;
@@ -34,13 +34,13 @@ class RematActions {
 public:
   RematActions(const RematState &state, bool mayMove) : state(state), mayMove(mayMove) {}
 
-  /// Has `tensor`, live across `low`, computed again at `before`, which is behind `low` and no later than
-  /// its next reader. False if
-  /// something in the way may not run again or is written over.
+  /// Has `tensor`, live across `low`, computed again at `before`, which is behind `low` and no
+  /// later than its next reader. False if something in the way may not run again or is written
+  /// over.
   bool build(int64_t tensor, int64_t low, int64_t before, RematReach reach, RematAction &action);
 
-  /// Takes out the repeated instance at `position`: its readers read the instance before it, and what
-  /// only it has read goes as well.
+  /// Takes out the repeated instance at `position`: its readers read the instance before it, and
+  /// what only it has read goes as well.
   void buildRemoval(int64_t position, RematAction &action);
 
   /// Instances looked at so far.

@@ -10,8 +10,8 @@ using namespace nap::planning;
 /// Steps that are looked at: all of a short timeline, the highest of a long one.
 static constexpr size_t kCuts = 512;
 
-/// Bytes that a step needs in any sequence, at least: what it reads, writes and needs beside, where every
-/// input that may give its bytes to a result does.
+/// Bytes that a step needs in any sequence, at least: what it reads, writes and needs beside, where
+/// every input that may give its bytes to a result does.
 static int64_t leastOf(const RematFacts &facts, int64_t number) {
   int64_t bytes = facts.resident + facts.written[number];
   for (int64_t read : facts.reads[number])
@@ -57,8 +57,8 @@ static Surroundings surround(const RematFacts &facts, int64_t cut, bool mayMove)
   return result;
 }
 
-/// The fractional knapsack at one step: the least time that frees what it lacks. Negative if nothing
-/// frees it.
+/// The fractional knapsack at one step: the least time that frees what it lacks. Negative if
+/// nothing frees it.
 static int64_t boundAt(const RematFacts &facts, int64_t cut, int64_t budget, bool mayMove) {
   Surroundings around = surround(facts, cut, mayMove);
   // Per step that ran before: the bytes of its results that something later reads.

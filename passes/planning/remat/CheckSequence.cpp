@@ -36,8 +36,8 @@ static int64_t sharedAt(const RematProblem &problem, const Step &step, int64_t a
   for (auto [read, write] : step.inPlace) {
     auto it = readHere.find(read);
     int64_t size = bytesOf(problem, write);
-    if (it == readHere.end() || bytesOf(problem, read) != size || *it->second->readAt.rbegin() != at ||
-        givers.count(read) || takers.count(write))
+    if (it == readHere.end() || bytesOf(problem, read) != size ||
+        *it->second->readAt.rbegin() != at || givers.count(read) || takers.count(write))
       continue;
     givers.insert(read);
     takers.insert(write);
@@ -68,11 +68,11 @@ std::string nap::planning::checkSequence(const RematProblem &problem, const Sequ
       return fmt::format("instance {} runs step {} again, which may not", at, number);
     for (int64_t tensor : timeline.steps[number].reads) {
       if (!newest.count(tensor))
-        return fmt::format("instance {} (step {}) reads tensor {}, which nothing before it writes", at,
-                           number, tensor);
+        return fmt::format("instance {} (step {}) reads tensor {}, which nothing before it writes",
+                           at, number, tensor);
       if (overwrittenBy.count(tensor))
-        return fmt::format("instance {} (step {}) reads tensor {}, over which step {} has written", at,
-                           number, tensor, overwrittenBy[tensor]);
+        return fmt::format("instance {} (step {}) reads tensor {}, over which step {} has written",
+                           at, number, tensor, overwrittenBy[tensor]);
       instances[newest[tensor]].readAt.insert(at);
     }
     for (int64_t tensor : timeline.steps[number].writes) {
@@ -106,8 +106,8 @@ std::string nap::planning::checkSequence(const RematProblem &problem, const Sequ
     }
     bytes -= sharedAt(problem, timeline.steps[sequence[at]], at, readHere);
     if (bytes > budget)
-      return fmt::format("instance {} (step {}) needs {} bytes and the budget is {}", at, sequence[at],
-                         bytes, budget);
+      return fmt::format("instance {} (step {}) needs {} bytes and the budget is {}", at,
+                         sequence[at], bytes, budget);
   }
   return "";
 }

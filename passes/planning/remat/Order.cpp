@@ -3,6 +3,7 @@
 #include "passes/planning/remat/State.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <tuple>
 
@@ -50,14 +51,59 @@ Graph::Graph(const RematFacts &facts)
 /// Ready steps that a greedy order compares at a time.
 static constexpr size_t kCompared = 256;
 
+namespace {
+/// Steps that wait for others, and those that are ready, in the order of `Compare`.
+template <typename Compare> class ReadySteps {
+public:
+  /// A step is ready where all of `needs` are done; `followers` is the same from the other side.
+  ReadySteps(const std::vector<std::vector<int64_t>> &needs,
+             const std::vector<std::vector<int64_t>> &followers)
+      : followers(followers) {
+    for (size_t number = 0; number < needs.size(); ++number) {
+      waiting.push_back(int64_t(needs[number].size()));
+      if (waiting.back() == 0)
+        ready.insert(int64_t(number));
+    }
+  }
+
+  bool empty() const { return ready.empty(); }
+
+  /// Takes the step of least `growth`, of equal ones the first.
+  template <typename Growth> int64_t take(Growth growth) {
+    int64_t best = -1, least = 0;
+    size_t compared = 0;
+    for (int64_t number : ready) {
+      int64_t bytes = growth(number);
+      if (best < 0 || bytes < least) {
+        best = number;
+        least = bytes;
+      }
+      if (++compared == kCompared)
+        break;
+    }
+    ready.erase(best);
+    return best;
+  }
+
+  /// What waited for `number` alone is ready.
+  void finish(int64_t number) {
+    for (int64_t follower : followers[number])
+      if (--waiting[follower] == 0)
+        ready.insert(follower);
+  }
+
+private:
+  const std::vector<std::vector<int64_t>> &followers;
+  std::vector<int64_t> waiting;
+  std::set<int64_t, Compare> ready;
+};
+} // namespace
+
 /// Runs, of the ready steps, the one that leaves the fewest bytes more; of equal ones the first.
 static Sequence greedyOrder(const Graph &graph) {
   const RematFacts &facts = graph.facts;
-  std::vector<int64_t> left = graph.readers, waiting(graph.before.size());
-  std::set<int64_t> ready;
-  for (size_t number = 0; number < waiting.size(); ++number)
-    if ((waiting[number] = int64_t(graph.before[number].size())) == 0)
-      ready.insert(int64_t(number));
+  std::vector<int64_t> left = graph.readers;
+  ReadySteps<std::less<>> ready(graph.before, graph.after);
   auto growth = [&](int64_t number) {
     int64_t bytes = 0;
     for (int64_t result : facts.writes[number])
@@ -68,38 +114,21 @@ static Sequence greedyOrder(const Graph &graph) {
   };
   Sequence order;
   while (!ready.empty()) {
-    int64_t best = -1, least = 0;
-    size_t compared = 0;
-    for (int64_t number : ready) {
-      int64_t bytes = growth(number);
-      if (best < 0 || bytes < least) {
-        best = number;
-        least = bytes;
-      }
-      if (++compared == kCompared)
-        break;
-    }
-    ready.erase(best);
+    int64_t best = ready.take(growth);
     order.push_back(best);
     for (int64_t read : facts.reads[best])
       --left[read];
-    for (int64_t number : graph.after[best])
-      if (--waiting[number] == 0)
-        ready.insert(number);
+    ready.finish(best);
   }
   return order;
 }
 
-/// The same from the end back: of the steps behind which all have their place, the one that makes the
-/// fewest bytes live before it.
+/// The same from the end back: of the steps behind which all have their place, the one that makes
+/// the fewest bytes live before it.
 static Sequence greedyFromTheEnd(const Graph &graph) {
   const RematFacts &facts = graph.facts;
   std::vector<bool> isLive = facts.isKept;
-  std::vector<int64_t> waiting(graph.after.size());
-  std::set<int64_t, std::greater<>> ready;
-  for (size_t number = 0; number < waiting.size(); ++number)
-    if ((waiting[number] = int64_t(graph.after[number].size())) == 0)
-      ready.insert(int64_t(number));
+  ReadySteps<std::greater<>> ready(graph.after, graph.before);
   auto growth = [&](int64_t number) {
     int64_t bytes = 0;
     for (int64_t read : facts.reads[number])
@@ -110,24 +139,11 @@ static Sequence greedyFromTheEnd(const Graph &graph) {
   };
   Sequence order;
   while (!ready.empty()) {
-    int64_t best = -1, least = 0;
-    size_t compared = 0;
-    for (int64_t number : ready) {
-      int64_t bytes = growth(number);
-      if (best < 0 || bytes < least) {
-        best = number;
-        least = bytes;
-      }
-      if (++compared == kCompared)
-        break;
-    }
-    ready.erase(best);
+    int64_t best = ready.take(growth);
     order.push_back(best);
     for (int64_t read : facts.reads[best])
       isLive[read] = true;
-    for (int64_t number : graph.before[best])
-      if (--waiting[number] == 0)
-        ready.insert(number);
+    ready.finish(best);
   }
   std::reverse(order.begin(), order.end());
   return order;
@@ -201,8 +217,8 @@ struct DownSet {
 } // namespace
 
 /// What runs when `number` runs after `set`: the height, and what is live then.
-static DownSet extend(const Graph &graph, const std::vector<uint64_t> &readersOf, const DownSet &set,
-                      int64_t number) {
+static DownSet extend(const Graph &graph, const std::vector<uint64_t> &readersOf,
+                      const DownSet &set, int64_t number) {
   const RematFacts &facts = graph.facts;
   uint64_t steps = set.steps | uint64_t(1) << number;
   auto dies = [&](int64_t tensor) {
@@ -257,7 +273,8 @@ Sequence nap::planning::exactOrder(const RematProblem &problem, int64_t known, s
         return {};
     }
     std::sort(next.begin(), next.end(), [](const DownSet &a, const DownSet &b) {
-      return std::tie(a.steps, a.peak, a.parent, a.last) < std::tie(b.steps, b.peak, b.parent, b.last);
+      return std::tie(a.steps, a.peak, a.parent, a.last) <
+             std::tie(b.steps, b.peak, b.parent, b.last);
     });
     auto isSame = [](const DownSet &a, const DownSet &b) { return a.steps == b.steps; };
     next.erase(std::unique(next.begin(), next.end(), isSame), next.end());

@@ -5,14 +5,14 @@
 
 namespace nap::planning {
 
-/// The order of least peak among several: the given one, greedy ones (least bytes added, most freed;
-/// forwards and from the end back), and a depth-first one from the results with the larger part first.
-/// A new version in place comes after every reader of the old one.
+/// The order of least peak among several: the given one, greedy ones (least bytes added, most
+/// freed; forwards and from the end back), and a depth-first one from the results with the larger
+/// part first. A new version in place comes after every reader of the old one.
 Sequence bestOfOrders(const RematProblem &problem);
 
 /// An order of least peak of all, by dynamic programming over the sets of steps that may have run
-/// (Ahn et al. 2020, SERENITY), below `known` bytes. Empty where there is none below, for more than 64
-/// steps, or where one size of sets has more than `mostSets` members.
+/// (Ahn et al. 2020, SERENITY), below `known` bytes. Empty where there is none below, for more than
+/// 64 steps, or where one size of sets has more than `mostSets` members.
 Sequence exactOrder(const RematProblem &problem, int64_t known, size_t mostSets = size_t(1) << 20);
 
 } // namespace nap::planning

@@ -44,7 +44,8 @@ std::string nap::planning::checkProblem(const RematProblem &problem) {
                          problem.costs[number], problem.workspace[number]);
     for (int64_t tensor : step.reads)
       if (outside(tensor) || !written[tensor])
-        return fmt::format("step {} reads tensor {}, which nothing before it writes", number, tensor);
+        return fmt::format("step {} reads tensor {}, which nothing before it writes", number,
+                           tensor);
     for (int64_t tensor : step.writes) {
       if (outside(tensor))
         return fmt::format("step {} writes tensor {} and there are {}", number, tensor, tensors);

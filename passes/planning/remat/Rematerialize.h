@@ -13,7 +13,8 @@ struct RematLimits {
   int64_t starts = 24;
   /// Descents that are tried until one meets the budget.
   int64_t attempts = 24;
-  /// Instances that the first descent may look at: any less leaves long timelines without an answer.
+  /// Instances that the first descent may look at: any less leaves long timelines without an
+  /// answer.
   int64_t firstWork = 20'000'000'000;
   /// Instances looked at, over all but the first descent.
   int64_t work = 300'000'000;
@@ -31,8 +32,8 @@ struct RematResult {
   int64_t time = 0;
   /// Nanoseconds beyond every step once.
   int64_t addedTime = 0;
-  /// No sequence that meets the budget adds less, with first instances in their given order unless they
-  /// may move.
+  /// No sequence that meets the budget adds less, with first instances in their given order unless
+  /// they may move.
   int64_t addedTimeBound = 0;
   /// (time - least time) / least time, with the bound as the least added time.
   double gap = 0;
@@ -50,10 +51,11 @@ std::vector<RematResult> rematerialize(const RematProblem &problem,
 /// A sequence of the least peak that is found, whatever its time: with `floorBound` from below.
 RematResult leastPeak(const RematProblem &problem, const RematLimits &limits = {});
 
-/// Nanoseconds that every sequence adds that meets the budget; without `mayMove`, every one that runs
-/// steps for the first time in the order of their numbers. When a step first runs, the tensors whose
-/// writers surely ran before it and that surely have a reader behind it must free what it lacks, and what
-/// is freed is computed again: the fractional knapsack over them, the largest of all steps.
+/// Nanoseconds that every sequence adds that meets the budget; without `mayMove`, every one that
+/// runs steps for the first time in the order of their numbers. When a step first runs, the tensors
+/// whose writers surely ran before it and that surely have a reader behind it must free what it
+/// lacks, and what is freed is computed again: the fractional knapsack over them, the largest of
+/// all steps.
 int64_t addedTimeBound(const RematProblem &problem, int64_t budget, bool mayMove);
 
 } // namespace nap::planning

@@ -76,7 +76,8 @@ static std::vector<Candidate> candidatesAt(const RematState &state, int64_t low)
   return result;
 }
 
-std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t low, double noise) {
+std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t low,
+                                                double noise) {
   static constexpr RematReach reaches[] = {{1, false}, {3, false}, {8, false}, {30, false},
                                            {3, true},  {8, true},  {30, true}};
   RematActions actions(state, mayMove);
@@ -124,15 +125,16 @@ std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t
   return result;
 }
 
-/// The actions from `first` on that are applied together: where the sequence is long several whose ratios
-/// are near the first's, as long as there is area to take off.
-static std::vector<RematAction> choose(const RematState &state, const std::vector<RematAction> &actions,
-                                       size_t first) {
+/// The actions from `first` on that are applied together: where the sequence is long several whose
+/// ratios are near the first's, as long as there is area to take off.
+static std::vector<RematAction> choose(const RematState &state,
+                                       const std::vector<RematAction> &actions, size_t first) {
   size_t together = 1 + state.length() / 500;
   double ratio = ratioOf(actions[first]);
   int64_t area = state.area;
   std::vector<RematAction> chosen;
-  for (size_t index = first; index < actions.size() && chosen.size() < together && area > 0; ++index) {
+  for (size_t index = first; index < actions.size() && chosen.size() < together && area > 0;
+       ++index) {
     bool isNear = ratioOf(actions[index]) >= kNear * ratio;
     bool isNew = std::none_of(chosen.begin(), chosen.end(), [&](const RematAction &other) {
       return other.tensor == actions[index].tensor;

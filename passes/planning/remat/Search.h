@@ -29,12 +29,13 @@ public:
   RematSearch(const RematFacts &facts, const RematLimits &limits)
       : facts(facts), limits(limits), random(limits.seed), mayMove(limits.mayMove) {}
 
-  /// Lowers the state until it meets the budget: at its highest position, again and again, the action that
-  /// takes most area off per added time, each ratio blurred by `noise`. False where none helps.
+  /// Lowers the state until it meets the budget: at its highest position, again and again, the
+  /// action that takes most area off per added time, each ratio blurred by `noise`. False where
+  /// none helps.
   bool descend(RematState &state, double noise);
 
-  /// Descends, and again with other ratios where that ends above the budget. False if every attempt does;
-  /// the state is then of the least peak.
+  /// Descends, and again with other ratios where that ends above the budget. False if every attempt
+  /// does; the state is then of the least peak.
   bool findFirst(RematState &state);
 
   /// Takes out every repeated instance without which the budget is still met.

@@ -13,7 +13,8 @@ static void sortUnique(std::vector<int64_t> &list) {
 
 RematFacts::RematFacts(const RematProblem &problem)
     : problem(problem), sizes(problem.timeline.sizes), writerOf(sizes.size(), -1),
-      overwritten(problem.timeline.steps.size()), isKept(sizes.size(), false), resident(problem.residentBytes) {
+      overwritten(problem.timeline.steps.size()), isKept(sizes.size(), false),
+      resident(problem.residentBytes) {
   const Timeline &timeline = problem.timeline;
   for (int64_t tensor : timeline.given) {
     resident += sizes[tensor];
@@ -125,8 +126,8 @@ bool RematState::rebuild() {
   isFirst.assign(length, false);
   time = 0;
 
-  // `found` collects changes of the live bytes: an instance adds its results to the next position and
-  // takes off, behind its last reader, what has ended.
+  // `found` collects changes of the live bytes: an instance adds its results to the next position
+  // and takes off, behind its last reader, what has ended.
   std::vector<int64_t> changes(length + 2, 0);
   auto endLife = [&](int64_t tensor) {
     changes[from[tensor] + 1] += facts.sizes[tensor];
@@ -208,8 +209,8 @@ void RematState::shareInPlace() {
 }
 
 Sequence RematState::withoutDead(bool mayMove) const {
-  // From the end back: an instance whose results nobody reads before they are written again goes, and
-  // so its own reads are none.
+  // From the end back: an instance whose results nobody reads before they are written again goes,
+  // and so its own reads are none.
   std::vector<bool> isRead = facts.isKept;
   std::vector<bool> runsLater(facts.reads.size(), false);
   Sequence result;

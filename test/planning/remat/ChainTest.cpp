@@ -1,19 +1,17 @@
-// Chains: the closed forms, and the counts of the named strategies.
+// Chains: the closed forms, and the least times.
 #include "passes/planning/chains/Chain.h"
-#include "passes/planning/chains/Strategies.h"
 #include "passes/planning/remat/Rematerialize.h"
 #include "test/Check.h"
 #include "test/planning/remat/RematOracles.h"
 #include "test/planning/remat/RematProblems.h"
-
-#include <algorithm>
 
 using namespace nap::planning;
 using namespace napkin::test;
 
 /// Revolve's closed form (Griewank and Walther 2000, proposition 1): with `slots` states held, the
 /// input among them, and r the least number with beta = C(slots + r, slots) >= length, the forward
-/// steps are r length - C(slots + r, slots + 1), and none for the last of each, as `revolve` counts.
+/// steps are r length - C(slots + r, slots + 1), and none for the last of each, as `revolve`
+/// counts.
 static int64_t closedForm(int64_t length, int64_t slots) {
   int64_t r = 0, beta = 1;
   while (beta < length) {
@@ -32,9 +30,10 @@ static void testRecursionIsTheClosedForm() {
                          revolve(length, slots - 1), closedForm(length, slots)));
 }
 
-/// The last layer's result begins the way back, so that every layer runs forward once: beyond that, a
-/// unit chain of L layers with c states beside its input takes what Revolve takes for L steps, less the
-/// L - 1 first runs. Four more bytes are the input, both ends of a running step and a gradient.
+/// The last layer's result begins the way back, so that every layer runs forward once: beyond that,
+/// a unit chain of L layers with c states beside its input takes what Revolve takes for L steps,
+/// less the L - 1 first runs. Four more bytes are the input, both ends of a running step and a
+/// gradient.
 static void testUnitChainsAreRevolve() {
   for (int64_t length : {2, 3, 5, 8, 13, 21, 34, 48, 64})
     for (int64_t states : {0, 1, 2, 3, 5, 8}) {
@@ -78,50 +77,9 @@ static void testChainsAgainstExhaustion() {
   }
 }
 
-/// A chain of `length` blocks of two steps, whose gradient reads both results and the block's input.
-static RematProblem blockChain(int64_t length, BlockOfStep &blockOf) {
-  ProblemWriter writer;
-  std::vector<int64_t> x{writer.given(1)}, h;
-  for (int64_t block = 0; block < length; ++block) {
-    h.push_back(writer.step({x.back()}, 1, 1));
-    x.push_back(writer.step({h.back()}, 1, 1));
-    blockOf.insert(blockOf.end(), {block, block});
-  }
-  int64_t gradient = writer.step({x.back()}, 1, 0);
-  for (int64_t block = length; block-- > 0;)
-    gradient = writer.step({x[block], h[block], x[block + 1], gradient}, 1, 0);
-  writer.keep(gradient);
-  blockOf.resize(writer.problem.costs.size(), -1);
-  return writer.problem;
-}
-
-/// Blocks that begin to run again, and what is held at the most, for L = 1 to 64.
-static void testCountsOfStrategies() {
-  for (int64_t length = 1; length <= 64; ++length) {
-    BlockOfStep blockOf;
-    RematProblem problem = blockChain(length, blockOf);
-    int64_t stride = sqrtStride(length);
-    auto again = [&](const Sequence &sequence) {
-      expectText(checkSequence(problem, sequence, int64_t(1) << 40), "");
-      // A block's last step need not run again where its result is the next one's kept input.
-      auto begins = [&](int64_t step) { return blockOf[step] >= 0 && step % 2 == 0; };
-      return std::count_if(sequence.begin(), sequence.end(), begins) - length;
-    };
-    expect(stride * stride >= length && (stride - 1) * (stride - 1) < length, "sqrt is rounded up");
-    expect(again(keepEvery(problem, blockOf, 1)) == length - 1, "blocks: each but the last");
-    expect(again(keepEvery(problem, blockOf, stride)) == (length - 1) / stride * stride,
-           fmt::format("sqrt of {}: {} blocks", length, again(keepEvery(problem, blockOf, stride))));
-    Sequence least = keepNothing(problem, blockOf);
-    expect(again(least) == length * (length - 1) / 2, fmt::format("minimal: {} blocks of {}",
-                                                                  again(least), length));
-    expect(simulate(problem, least).peak <= 7, "minimal holds more than one block");
-  }
-}
-
 int main() {
   testRecursionIsTheClosedForm();
   testUnitChainsAreRevolve();
   testChainsAgainstExhaustion();
-  testCountsOfStrategies();
   return failures != 0;
 }

@@ -43,7 +43,8 @@ static void testOrderMatters() {
   int64_t sum = writer.step({big}, 1, 1);
   writer.keep(writer.step({small, sum}, 1, 1));
   Sequence best = bestOfOrders(writer.problem);
-  expect(simulate(writer.problem, givenOrder(writer.problem)).peak == 101, "the given order's peak");
+  expect(simulate(writer.problem, givenOrder(writer.problem)).peak == 101,
+         "the given order's peak");
   expect(simulate(writer.problem, best).peak == 91, "the best order's peak");
   expectText(checkSequence(writer.problem, best, 91), "");
 }
@@ -57,8 +58,7 @@ static void testUpdateComesAfterTheLastReader() {
   writer.keep(fresh);
   writer.keep(z);
   writer.problem.overwrites = {{w, fresh}};
-  for (const Sequence &order :
-       {bestOfOrders(writer.problem), exactOrder(writer.problem, 1000)}) {
+  for (const Sequence &order : {bestOfOrders(writer.problem), exactOrder(writer.problem, 1000)}) {
     expectText(checkSequence(writer.problem, order, 202), "");
     expect(order.back() == 4, "the update is not the last step");
   }

@@ -90,8 +90,8 @@ IlpAnswer napkin::test::solveByIlp(const RematProblem &problem, int64_t budget, 
         row[S[t - 1][i]] = -1;
       programme.row(row, 0);
     }
-  // Live bytes while step k of stage t runs, as a sum over columns: held ones, those that have run, less
-  // those that have ended.
+  // Live bytes while step k of stage t runs, as a sum over columns: held ones, those that have run,
+  // less those that have ended.
   double limit = (double(budget) - resident) * byteScale;
   for (int t = 0; t < n; ++t) {
     std::map<int, double> live;

@@ -13,9 +13,10 @@ namespace napkin::test {
 using nap::planning::RematProblem;
 using nap::planning::Step;
 
-/// Nanoseconds of the fastest sequence within the budget, by Dijkstra's algorithm over which steps have
-/// run and which tensors are resident; -1 if there is none. Without `mayMove`, steps run for the first
-/// time in the order of their numbers. At most 63 steps and 63 tensors, a dozen in practice.
+/// Nanoseconds of the fastest sequence within the budget, by Dijkstra's algorithm over which steps
+/// have run and which tensors are resident; -1 if there is none. Without `mayMove`, steps run for
+/// the first time in the order of their numbers. At most 63 steps and 63 tensors, a dozen in
+/// practice.
 inline int64_t leastTimeByExhaustion(const RematProblem &problem, int64_t budget, bool mayMove) {
   using State = std::pair<uint64_t, uint64_t>;
   const auto &timeline = problem.timeline;
@@ -97,10 +98,10 @@ inline int64_t leastTimeByExhaustion(const RematProblem &problem, int64_t budget
   return -1;
 }
 
-/// The fewest forward steps that reverse a chain of `length` unit steps whose input is held, with room for
-/// `slots` further states: t(l, c) = min over i of i + t(l - i, c - 1) + t(i, c), the recursion that
-/// Revolve solves in closed form (Griewank and Walther 2000). Every step's backward needs its input
-/// alone, so that the last step need not run forward at all.
+/// The fewest forward steps that reverse a chain of `length` unit steps whose input is held, with
+/// room for `slots` further states: t(l, c) = min over i of i + t(l - i, c - 1) + t(i, c), the
+/// recursion that Revolve solves in closed form (Griewank and Walther 2000). Every step's backward
+/// needs its input alone, so that the last step need not run forward at all.
 inline int64_t revolve(int64_t length, int64_t slots) {
   std::vector<std::vector<int64_t>> least(slots + 1, std::vector<int64_t>(length + 1, 0));
   for (int64_t l = 2; l <= length; ++l)

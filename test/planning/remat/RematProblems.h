@@ -52,8 +52,9 @@ inline RematProblem unitChain(int64_t length) {
   return writer.problem;
 }
 
-/// A random training step: a forward graph of `count` steps, each of which reads one to three of the
-/// last results, then for each, in reverse, its gradient from what it read and its readers' gradients.
+/// A random training step: a forward graph of `count` steps, each of which reads one to three of
+/// the last results, then for each, in reverse, its gradient from what it read and its readers'
+/// gradients.
 inline RematProblem randomTraining(int64_t count, uint64_t seed) {
   auto random = [state = seed * 2654435761 + 1](int64_t bound) mutable {
     state = state * 6364136223846793005 + 1442695040888963407;
@@ -92,10 +93,10 @@ inline RematProblem randomTraining(int64_t count, uint64_t seed) {
   return writer.problem;
 }
 
-/// The training step of a Transformer: `layers` blocks of thirteen forward steps over `tokens` rows of
-/// `width`, `context` keys to a query and `width / 64` heads, in 2 bytes an element; the gradient of every
-/// step, of every weight, and an update of every weight in place as soon as its gradient is there.
-/// Nanoseconds are those of 400 TFLOP/s and 2 TB/s.
+/// The training step of a Transformer: `layers` blocks of thirteen forward steps over `tokens` rows
+/// of `width`, `context` keys to a query and `width / 64` heads, in 2 bytes an element; the
+/// gradient of every step, of every weight, and an update of every weight in place as soon as its
+/// gradient is there. Nanoseconds are those of 400 TFLOP/s and 2 TB/s.
 inline RematProblem transformer(int64_t layers, int64_t tokens = 8192, int64_t width = 1024,
                                 int64_t context = 1024) {
   ProblemWriter writer;

@@ -65,8 +65,8 @@ static void testProblemsThatAreNone() {
   expectText(checkProblem(problem), "step 1 writes tensor 1, which is given or written before");
 }
 
-/// The problem with every result allowed in place of every input of its size, and every other step with
-/// a second result that the way back reads.
+/// The problem with every result allowed in place of every input of its size, and every other step
+/// with a second result that the way back reads.
 static RematProblem withSharing(RematProblem problem, uint64_t seed) {
   Timeline &timeline = problem.timeline;
   int64_t steps = int64_t(timeline.steps.size());
@@ -84,8 +84,8 @@ static RematProblem withSharing(RematProblem problem, uint64_t seed) {
   return problem;
 }
 
-/// On random training steps: what the search returns is what the checker counts, the budget is met, and
-/// the bound is no more than what was found.
+/// On random training steps: what the search returns is what the checker counts, the budget is met,
+/// and the bound is no more than what was found.
 static void testSearchOnRandomGraphs() {
   int64_t met = 0, asked = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -117,8 +117,8 @@ static void testSearchOnRandomGraphs() {
   expect(met * 10 >= asked * 9, fmt::format("{} of {} budgets are met", met, asked));
 }
 
-/// Against exhaustion on problems of at most a dozen steps: never better than the least time, equal to it
-/// but for one in fifty, and the bound never above it.
+/// Against exhaustion on problems of at most a dozen steps: never better than the least time, equal
+/// to it but for one in fifty, and the bound never above it.
 static void testSearchAgainstExhaustion() {
   int64_t asked = 0, equal = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -147,14 +147,16 @@ static void testSearchAgainstExhaustion() {
   expect(equal * 50 >= asked * 49, fmt::format("{} of {} are the fastest", equal, asked));
 }
 
-/// Twenty budgets from the least peak to the peak: each is met, and time never rises with the budget.
+/// Twenty budgets from the least peak to the peak: each is met, and time never rises with the
+/// budget.
 static void testTimeFallsWithTheBudget() {
   RematProblem problem = transformer(3);
   RematLimits limits;
   limits.windows = 20;
   int64_t peak = simulate(problem, givenOrder(problem)).peak;
   int64_t least = leastPeak(problem, limits).peak;
-  expect(floorBound(problem) <= least && least < peak / 2, "the least peak is not below half the peak");
+  expect(floorBound(problem) <= least && least < peak / 2,
+         "the least peak is not below half the peak");
   std::vector<int64_t> budgets;
   for (int64_t part = 0; part < 20; ++part)
     budgets.push_back(least + (peak - least) * part / 19);
@@ -171,7 +173,8 @@ static void testTimeFallsWithTheBudget() {
 static void testSearchIsAFunctionOfTheProblem() {
   RematProblem problem = transformer(2);
   int64_t peak = simulate(problem, givenOrder(problem)).peak;
-  RematResult first = rematerialize(problem, peak * 3 / 4), second = rematerialize(problem, peak * 3 / 4);
+  RematResult first = rematerialize(problem, peak * 3 / 4),
+              second = rematerialize(problem, peak * 3 / 4);
   expect(first.fits && first.sequence == second.sequence, "two searches end differently");
 }
 
