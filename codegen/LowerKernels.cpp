@@ -16,8 +16,8 @@
 #include "codegen/contraction/LowerContraction.h"
 #include "codegen/math/Expand.h"
 #include "codegen/skeletons/Skeletons.h"
-#include "ir/schedule/Entries.h"
 #include "ir/contraction/Epilogue.h"
+#include "ir/schedule/Entries.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -71,6 +71,7 @@ SmallVector<Type> KernelFunction::operandTypes() {
     types.push_back(MemRefType::get({sites}, IntegerType::get(def.getContext(), 64)));
   return types;
 }
+
 /// A product that the contraction skeleton knows; any other is computed element by element.
 static bool lowerAsContraction(KernelFunction kernel) {
   auto schedule = kernel.def->getAttrOfType<DictionaryAttr>("nap.schedule");
@@ -90,12 +91,14 @@ static LogicalResult lowerAsAttention(KernelFunction kernel, Operation *op) {
       llvm::all_of(op->getOperands(), [](Value x) { return readPlace(x).has_value(); }) &&
       llvm::all_of(op->getResults(), [](Value x) { return writtenPlace(x).has_value(); });
   if (!schedule || !schedule.contains("query_block") || !isPlaced)
-    return op->emitError() << "found " << (isPlaced ? "no schedule" : "tensors without constant strides")
+    return op->emitError() << "found "
+                           << (isPlaced ? "no schedule" : "tensors without constant strides")
                            << ", wanted what nap-fuse and nap-choose-schedules make of attention";
   if (auto forward = dyn_cast<AttentionOp>(op))
     lowerAttention(kernel, forward, AttentionSchedule::fromAttr(schedule));
   else
-    lowerAttentionBackward(kernel, cast<AttentionBackwardOp>(op), AttentionSchedule::fromAttr(schedule));
+    lowerAttentionBackward(kernel, cast<AttentionBackwardOp>(op),
+                           AttentionSchedule::fromAttr(schedule));
   return success();
 }
 

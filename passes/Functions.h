@@ -18,8 +18,8 @@ inline mlir::OperandRange returnedValues(mlir::func::FuncOp function) {
   return function.getBody().front().getTerminator()->getOperands();
 }
 
-/// Erases the ops of a block whose results nobody reads, the last first; with `first` only from that
-/// one on.
+/// Erases the ops of a block whose results nobody reads, the last first; with `first` only from
+/// that one on.
 inline void eraseUnread(mlir::Block &body, mlir::Operation *first = nullptr) {
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
     bool isFirst = &op == first;

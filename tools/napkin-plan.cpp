@@ -113,15 +113,6 @@ static Failure checkSolution(const std::string &problemPath, const std::string &
   return rt::writeOutput(*verdict + "\n");
 }
 
-static Failure writeFile(const std::string &path, const std::string &content) {
-  Result<rt::FileWriter> writer = rt::FileWriter::create(path);
-  if (!writer)
-    return writer.error();
-  if (Failure failure = writer->write(content))
-    return failure;
-  return writer->finish();
-}
-
 /// Solves every problem; the table and the solution go where the flags say. The first budget that
 /// is not met is the failure, after everything is printed.
 static Failure solve(const std::vector<std::string> &paths, const std::string *solutionPath,
@@ -156,7 +147,8 @@ static Failure solve(const std::vector<std::string> &paths, const std::string *s
   bool isOutput = *solutionPath == "-";
   if (isOutput)
     rt::writeErrors(table);
-  if (Failure failure = isOutput ? rt::writeOutput(solution) : writeFile(*solutionPath, solution))
+  if (Failure failure =
+          isOutput ? rt::writeOutput(solution) : rt::writeFile(*solutionPath, solution))
     return failure;
   if (!isOutput)
     if (Failure failure = rt::writeOutput(table))

@@ -5,7 +5,6 @@
 #include "codegen/skeletons/Skeletons.h"
 #include "ir/schedule/AttentionSchedule.h"
 
-
 namespace nap {
 
 /// Writes the loops of one attention kernel. Everything in scratch is in the type of sums; vectors

@@ -9,18 +9,24 @@
 
 namespace nap {
 
+/// A number of a type of integers, or in each lane of a vector of them.
+inline mlir::Value buildWord(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
+                             uint64_t value) {
+  using namespace mlir;
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr number = b.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value));
+  if (auto vector = llvm::dyn_cast<VectorType>(type))
+    number = DenseElementsAttr::get(vector, Attribute(number));
+  return arith::ConstantOp::create(b, loc, number);
+}
+
 /// The four words for one counter and key: i32, or vectors of i32 of one length.
 inline std::array<mlir::Value, 4> buildPhilox(mlir::OpBuilder &b, mlir::Location loc,
                                               std::array<mlir::Value, 4> counter,
                                               std::array<mlir::Value, 2> key) {
   using namespace mlir;
   Type type = counter[0].getType();
-  auto constant = [&](uint32_t value) -> Value {
-    TypedAttr number = b.getIntegerAttr(b.getI32Type(), APInt(32, value));
-    if (auto vector = llvm::dyn_cast<VectorType>(type))
-      number = DenseElementsAttr::get(vector, Attribute(number));
-    return arith::ConstantOp::create(b, loc, number);
-  };
+  auto constant = [&](uint32_t value) { return buildWord(b, loc, type, value); };
   auto mix = [&](Value x, Value y) -> Value { return arith::XOrIOp::create(b, loc, x, y); };
   Value factor0 = constant(0xD2511F53), factor1 = constant(0xCD9E8D57);
   Value step0 = constant(0x9E3779B9), step1 = constant(0xBB67AE85);
@@ -40,19 +46,14 @@ inline std::array<mlir::Value, 4> buildPhilox(mlir::OpBuilder &b, mlir::Location
 /// The least word w whose uniform number, (w >> 8) times 2^-24, is at least `rate`, which is below 1.
 inline int64_t leastWord(double rate) { return int64_t(std::ceil(rate * 0x1p24)) << 8; }
 
-/// The four words for a group of four elements: `group` is an i64, `keys` are the random key's words, `site` the
-/// draw's (ir/ops/Create.td); all scalars, or all vectors of one length.
-inline std::array<mlir::Value, 4> buildDraw(mlir::OpBuilder &b, mlir::Location loc, mlir::Value group,
-                                            std::array<mlir::Value, 4> keys, mlir::Value site) {
+/// The four words for a group of four elements: `group` is an i64, `keys` are the random key's
+/// words, `site` the draw's (ir/ops/Create.td); all scalars, or all vectors of one length.
+inline std::array<mlir::Value, 4> buildDraw(mlir::OpBuilder &b, mlir::Location loc,
+                                            mlir::Value group, std::array<mlir::Value, 4> keys,
+                                            mlir::Value site) {
   using namespace mlir;
   Type words = site.getType();
-  auto constant = [&](Type type, uint64_t value) -> Value {
-    Type element = getElementTypeOrSelf(type);
-    TypedAttr number = b.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value));
-    if (auto vector = llvm::dyn_cast<VectorType>(type))
-      number = DenseElementsAttr::get(vector, Attribute(number));
-    return arith::ConstantOp::create(b, loc, number);
-  };
+  auto constant = [&](Type type, uint64_t value) { return buildWord(b, loc, type, value); };
   Value low = arith::TruncIOp::create(b, loc, words, group);
   Value shifted = arith::ShRUIOp::create(b, loc, group, constant(group.getType(), 32));
   Value high = arith::TruncIOp::create(b, loc, words, shifted);

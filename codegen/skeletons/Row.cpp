@@ -5,7 +5,8 @@ using namespace mlir;
 using namespace nap;
 
 /// Opens a loop over the lines of this call's tasks; `chunk` lines a task.
-static Body::Loop openLines(KernelFunction &kernel, Body &body, const LineLoop &other, int64_t lines) {
+static Body::Loop openLines(KernelFunction &kernel, Body &body, const LineLoop &other,
+                            int64_t lines) {
   if (other)
     return other(body, lines);
   int64_t chunk = kernel.schedule("chunk", lines);

@@ -5,6 +5,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <functional>
+
 namespace nap {
 
 /// A function being filled: its arguments are one flat memref an operand (inputs, then results), where the kernel
@@ -56,10 +58,12 @@ mlir::LogicalResult lowerScatterAdd(KernelFunction kernel, ScatterAddOp op);
 /// Opens a loop over some of so many lines.
 using LineLoop = std::function<Body::Loop(Body &body, int64_t lines)>;
 
-/// A kernel that stores one cumsum. Schedule: `chunk`, the lines along the axis in one task; or `lines`.
+/// A kernel that stores one cumsum. Schedule: `chunk`, the lines along the axis in one task; or
+/// `lines`.
 mlir::LogicalResult lowerCumsum(KernelFunction kernel, CumsumOp op, LineLoop lines = {});
 
-/// A kernel that stores values, ids or both of one top_k. Schedule: `chunk`, the rows in one task; or `lines`.
+/// A kernel that stores values, ids or both of one top_k. Schedule: `chunk`, the rows in one task;
+/// or `lines`.
 mlir::LogicalResult lowerTopK(KernelFunction kernel, TopKOp op, LineLoop lines = {});
 
 } // namespace nap

@@ -32,7 +32,8 @@ Cost RandomNormalOp::getCost() {
   Cost cost = uniformCost(getType());
   Count pairs = (getType().getNumElements() + 1) / 2;
   // Both words of a pair are drawn even where only its first element exists.
-  cost.integer = (Count(getType().getNumElements()) + 3) / 4 * kPhiloxBlock + pairs * 2 * kUniformElement;
+  cost.integer = (Count(getType().getNumElements()) + 3) / 4 * kPhiloxBlock +
+                 pairs * 2 * kUniformElement;
   // 1 - u, -2 log, 2 pi u, and two products with the radius; log, sqrt, cos, sin.
   cost.vec = pairs * 5;
   cost.trn = pairs * 4;

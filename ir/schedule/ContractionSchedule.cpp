@@ -30,35 +30,31 @@ ContractionUnit nap::contractionUnitNamed(llvm::StringRef name) {
   return ContractionUnit::fma;
 }
 
+static constexpr ScheduleField<ContractionSchedule> fields[] = {
+    {"tasks", &ContractionSchedule::tasks},
+    {"scratch", &ContractionSchedule::scratch},
+    {"lanes", &ContractionSchedule::lanes},
+    {"tile_rows", &ContractionSchedule::tileRows},
+    {"tile_columns", &ContractionSchedule::tileColumns},
+    {"row_block", &ContractionSchedule::rowBlock},
+    {"column_block", &ContractionSchedule::columnBlock},
+    {"contracted_block", &ContractionSchedule::contractedBlock},
+    {"element_bytes", &ContractionSchedule::elementBytes}};
+
 mlir::DictionaryAttr ContractionSchedule::toAttr(mlir::MLIRContext *context) const {
-  auto entry = [&](llvm::StringRef name, int64_t value) {
-    return scheduleEntryAttr(context, name, value);
-  };
+  llvm::SmallVector<mlir::NamedAttribute> entries = scheduleEntries(context, *this, fields);
+  entries.push_back(scheduleEntryAttr(context, "pack_rows", packRows));
+  entries.push_back(scheduleEntryAttr(context, "keep_sums", keepSums));
   mlir::Builder builder(context);
-  return builder.getDictionaryAttr(
-      {entry("tasks", tasks), entry("scratch", scratch), entry("lanes", lanes),
-       entry("tile_rows", tileRows), entry("tile_columns", tileColumns),
-       entry("row_block", rowBlock), entry("column_block", columnBlock),
-       entry("contracted_block", contractedBlock), entry("element_bytes", elementBytes),
-       entry("pack_rows", packRows), entry("keep_sums", keepSums),
-       builder.getNamedAttr("unit", builder.getStringAttr(nameOf(unit)))});
+  entries.push_back(builder.getNamedAttr("unit", builder.getStringAttr(nameOf(unit))));
+  return builder.getDictionaryAttr(entries);
 }
 
 ContractionSchedule ContractionSchedule::fromAttr(mlir::DictionaryAttr attr) {
-  auto entry = [&](llvm::StringRef name) { return scheduleEntry(attr, name); };
-  ContractionSchedule schedule;
-  schedule.tasks = entry("tasks");
-  schedule.scratch = entry("scratch");
-  schedule.lanes = entry("lanes");
-  schedule.tileRows = entry("tile_rows");
-  schedule.tileColumns = entry("tile_columns");
-  schedule.rowBlock = entry("row_block");
-  schedule.columnBlock = entry("column_block");
-  schedule.contractedBlock = entry("contracted_block");
-  schedule.elementBytes = entry("element_bytes");
-  schedule.packRows = entry("pack_rows") != 0;
+  ContractionSchedule schedule = readSchedule(attr, fields);
+  schedule.packRows = scheduleEntry(attr, "pack_rows") != 0;
+  schedule.keepSums = scheduleEntry(attr, "keep_sums") != 0;
   if (auto unit = attr.getAs<mlir::StringAttr>("unit"))
     schedule.unit = contractionUnitNamed(unit.getValue());
-  schedule.keepSums = entry("keep_sums") != 0;
   return schedule;
 }

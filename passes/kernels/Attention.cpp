@@ -128,8 +128,8 @@ static Value createInverse(OpBuilder &builder, Operation *op, Value result) {
 }
 
 /// Builds the kernel of `op` that computes `outputs` by `behind`.
-static KernelOp buildAttentionKernel(Operation *op, ArrayRef<Operation *> behind, ArrayRef<Value> outputs,
-                            DenseSet<Value> &stored) {
+static KernelOp buildAttentionKernel(Operation *op, ArrayRef<Operation *> behind,
+                                     ArrayRef<Value> outputs, DenseSet<Value> &stored) {
   llvm::SetVector<Operation *> ops;
   llvm::SetVector<Value> inputs;
   for (Value operand : op->getOperands())

@@ -17,8 +17,8 @@ struct KernelGroup {
 /// True for views, constants and index ramps, which every reader has for itself.
 bool isFree(mlir::Operation *op);
 
-/// The first name in a location, the innermost call first: the instance that an op belongs to, "h.0.mlp"; empty
-/// if it has none.
+/// The first name in a location, the innermost call first: the instance that an op belongs to,
+/// "h.0.mlp"; empty if it has none.
 llvm::StringRef pathOf(mlir::Location loc);
 
 /// The class of a kernel of these ops.
@@ -27,11 +27,11 @@ KernelClass classOf(llvm::ArrayRef<mlir::Operation *> ops);
 /// What the ops do and where, for people: "add_tanh_mul.h_N_mlp".
 std::string nameKernel(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// Inserts at `builder`'s place the kernel that computes `outputs` by clones of `ops`, in their order, from
-/// `inputs`; `memory` has a tensor for each input.
-KernelOp buildKernel(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::Operation *> ops,
-                     llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::Value> memory,
-                     llvm::ArrayRef<mlir::Value> outputs);
+/// Inserts at `builder`'s place the kernel that computes `outputs` by clones of `ops`, in their
+/// order, from `inputs`; `memory` has a tensor for each input.
+KernelOp buildKernel(mlir::OpBuilder &builder, mlir::Location loc,
+                     llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::Value> inputs,
+                     llvm::ArrayRef<mlir::Value> memory, llvm::ArrayRef<mlir::Value> outputs);
 
 /// Inserts before `builder`'s place a kernel that stores `value`, which is a view, a constant, an index
 /// ramp or any tensor in memory; returns the stored tensor.

@@ -190,7 +190,8 @@ static Value matchChoice(SelectOp select, Way &way) {
   return hidesFalse ? select.getOnTrue() : select.getOnFalse();
 }
 
-/// Whether a product lies above `x`, by what `climbScores` walks over. `seen` has what was looked at.
+/// Whether a product lies above `x`, by what `climbScores` walks over. `seen` has what was looked
+/// at.
 static bool leadsToProduct(Value x, SmallPtrSetImpl<Operation *> &seen) {
   SmallVector<Value> open = {x};
   while (!open.empty()) {

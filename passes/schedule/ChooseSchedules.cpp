@@ -102,8 +102,9 @@ static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
     chunk = llvm::divideCeil(units, tasks);
   MLIRContext *context = region.getParentOp()->getContext();
   return DictionaryAttr::get(
-      context, {scheduleEntryAttr(context, "chunk", chunk), scheduleEntryAttr(context, "scratch", 0),
-                scheduleEntryAttr(context, "tasks", llvm::divideCeil(units, chunk))});
+      context,
+      {scheduleEntryAttr(context, "chunk", chunk), scheduleEntryAttr(context, "scratch", 0),
+       scheduleEntryAttr(context, "tasks", llvm::divideCeil(units, chunk))});
 }
 
 /// The schedule of the contraction skeleton, or null where the kernel is not one product of views

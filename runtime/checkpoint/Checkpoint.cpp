@@ -73,8 +73,7 @@ static Failure saveFiles(const Session &session, const std::string &folder,
   if (Failure failure = saveTensors(session, {Role::state}, folder + "/optimizer.safetensors"))
     return failure;
   std::string text = printTrainerState(session.program(), state);
-  std::span<const std::byte> part = std::as_bytes(std::span(text));
-  if (Failure failure = writeFile(folder + "/trainer.json", std::span(&part, 1)))
+  if (Failure failure = writeFile(folder + "/trainer.json", text))
     return failure;
   return syncFolder(folder);
 }

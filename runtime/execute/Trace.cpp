@@ -45,8 +45,7 @@ Failure TraceRecorder::write(const std::string &path) const {
                    event.launch->flops / seconds * 1e-9, event.launch->bytes / seconds * 1e-9);
   }
   fmt::format_to(out, "\n]}}\n");
-  std::span<const std::byte> part = std::as_bytes(std::span(text.data(), text.size()));
-  return writeFile(path, std::span(&part, 1));
+  return writeFile(path, std::string_view(text.data(), text.size()));
 }
 
 } // namespace napkin::runtime

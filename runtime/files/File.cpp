@@ -170,6 +170,11 @@ Failure writeFile(const std::string &path, std::span<const std::span<const std::
   return writer->finish();
 }
 
+Failure writeFile(const std::string &path, std::string_view text) {
+  std::span<const std::byte> part = std::as_bytes(std::span(text));
+  return writeFile(path, std::span(&part, 1));
+}
+
 Failure writeWholeFile(const std::string &path, std::span<const std::span<const std::byte>> parts,
                        bool executable) {
   if (access(path.c_str(), F_OK) == 0 && !isFile(path))
@@ -194,7 +199,7 @@ Failure writeWholeFile(const std::string &path, std::span<const std::span<const 
 }
 
 Failure writeWholeFile(const std::string &path, std::string_view text) {
-  std::span<const std::byte> part = std::as_bytes(std::span(text.data(), text.size()));
+  std::span<const std::byte> part = std::as_bytes(std::span(text));
   return writeWholeFile(path, std::span(&part, 1));
 }
 

@@ -68,6 +68,7 @@ private:
 /// of it.
 Failure writeFile(const std::string &path, std::span<const std::span<const std::byte>> parts,
                   bool executable = false);
+Failure writeFile(const std::string &path, std::string_view text);
 /// The same beside `path`, which is replaced when all is written: after a failure it is as it was.
 /// Where `path` is no regular file (a pipe, /dev/null) it is written as it is.
 Failure writeWholeFile(const std::string &path, std::span<const std::span<const std::byte>> parts,

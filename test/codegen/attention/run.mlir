@@ -93,6 +93,7 @@ nap.kernel_def attention @backward_drops_odd {
   nap.yield %dq, %dk, %dv : tensor<2x2x9x4xf32>, tensor<2x1x67x4xf32>, tensor<2x1x67x4xf32>
 }
 
+// Read through a packed tensor, written through permutations.
 // CHECK: forward_packed: {{.*}} within
 nap.kernel_def attention @forward_packed {
 ^bb0(%x: tensor<2x5x24xf32>):

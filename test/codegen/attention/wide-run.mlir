@@ -1,5 +1,6 @@
-// Attention of f64 sums in f64.
+// Attention of f64 sums in f64, in vectors of either width.
 // RUN: %unit/run-kernel %s --near=5e-6 --range=-1.5:1.5 | FileCheck %s
+// RUN: %unit/run-kernel %s --near=5e-6 --range=-1.5:1.5 --vector-bytes=32 | FileCheck %s
 
 // CHECK: forward_double: {{.*}} within
 nap.kernel_def attention @forward_double {
@@ -15,5 +16,3 @@ nap.kernel_def attention @backward_double {
     : (tensor<2x17x5xf64>, tensor<1x70x5xf64>, tensor<1x70x6xf64>, tensor<2x17x6xf64>, tensor<2x17xf64>, tensor<2x17x6xf64>) -> (tensor<2x17x5xf64>, tensor<1x70x5xf64>, tensor<1x70x6xf64>)
   nap.yield %dq, %dk, %dv : tensor<2x17x5xf64>, tensor<1x70x5xf64>, tensor<1x70x6xf64>
 }
-
-// Read through a packed tensor, written through permutations.
