@@ -67,6 +67,8 @@ def main():
     parser.add_argument("--first-step", action="store_true", help="time `napkin train` to the end of its first step")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MODELS))
     options = parser.parse_args()
+    if not pathlib.Path(options.napkin).exists():
+        parser.error(f"{options.napkin} is not there; build it with tools/try, or give --napkin")
     if unknown := [name for name in options.names if name not in MODELS]:
         parser.error(f"no model '{unknown[0]}'; there are {', '.join(MODELS)}")
     names = options.names or list(MODELS)

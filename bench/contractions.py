@@ -127,6 +127,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=6)
     options = parser.parse_args()
+    if not pathlib.Path(options.napkin).exists():
+        parser.error(f"{options.napkin} is not there; build it with tools/try, or give --napkin")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         program = buildPeak(folder)
