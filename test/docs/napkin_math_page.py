@@ -37,7 +37,7 @@ def main():
                 if found < 0:
                     missing.append(f"{command}: no line has '{line}'")
                 else:
-                    place = found
+                    place = found + len(squeezed(line))
     print(*missing, f"{'wrong' if missing else 'ok'} {commands}", sep="\n")
 
 

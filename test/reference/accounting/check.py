@@ -275,8 +275,8 @@ def lec2(name, c):
     if name == "gpt3_ff_matrix_fp32":
         return step("products", first=49152, second=12288)["rows"][0]["memory"]["parameters"]
     if name == "flops_8xh100_2weeks":
-        # So many FLOPs take as long: 14 days.
-        return 9.5746e21 * c["days"] / days(flops=9.5746e21, devices=c["gpus"], peak=c["peak"], mfu=c["mfu"])
+        # What a power of ten takes says what is done in a day.
+        return 1e24 * c["days"] / days(flops=1e24, devices=c["gpus"], peak=c["peak"], mfu=c["mfu"])
     if name == "linear_fwd_gpu":
         return dense(forward("products", batch=c["B"], first=c["D"], second=c["K"]))
     if name.startswith("two_layer_bwd"):
@@ -499,14 +499,13 @@ def sums(name, c):
         each = r["presets"]["torchtitan"] / r["rows_per_step"]
         return mfu(flops=each * c["tokens_per_s_per_gpu"], seconds=1, peak=c["peak"])
     if name == "zero.7_5b_64.none":
-        return c["N"] * 16 / 1e9 if math("largest", r"parameter: (\S+) parameters", memory=120e9) == 7.5e9 else 0
+        # A terabyte over the model that it holds is a parameter's share.
+        return c["N"] * 1e12 / math("largest", r"parameter: (\S+) parameters", memory=1e12) / 1e9
     if name == "zero.7_5b_64.pos_g_p":
-        return 1.9 * c["N"] / math("largest", r"parameter: (\S+) parameters", memory=1.9e9, devices=c["DP"])
+        return c["N"] * 1e12 / math("largest", r"parameter: (\S+) parameters", memory=1e12, devices=c["DP"]) / 1e9
     if name.startswith("cookbook."):
         sizes = dict(layers=c["L"], width=c["d"], heads=1, context=c["T"], vocab=c["V"], tokens=c["tokens"])
-        if not c["checkpoint"]:
-            return flops(preset="korthikanti", **sizes)
-        return flops(preset="korthikanti", **sizes) * 4 / 3
+        return flops(preset="megatron21" if c["checkpoint"] else "korthikanti", **sizes)
     if name == "accelerate.bert_base_cased_adam_gib":
         memory = [row["memory"] for row in step("bert", vocab=28996)["rows"]]
         return (memory[0]["parameters"] + memory[-1]["states"] + max(m["micro_gradients"] for m in memory)) / 2**30
@@ -541,7 +540,8 @@ def trap(name, c):
     if name == "llmq_h200_sparse":
         return devices()["h200_sxm"]["peaks"]["bf16"]
     if name == "torchtitan_l40s":
-        return math("bound", r"arithmetic (\S+) ms", device="L40S", flops=362e12, bytes=1) / 1e3 * 362e12
+        # At a terabyte a second the ridge is the peak in tera.
+        return math("bound", r"device's (\S+) FLOP/B", device="L40S", bandwidth=1e12, flops=1, bytes=1) * 1e12
     raise KeyError(name)
 
 
