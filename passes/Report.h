@@ -1,10 +1,8 @@
 // The ledger: what each pass does to work, traffic and memory.
 #pragma once
 
-#include "passes/report/Costs.h"
 #include "passes/report/Facts.h"
-#include "passes/report/ModelFlops.h"
-#include "passes/report/device/Device.h"
+#include "passes/report/KernelTime.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -87,8 +85,8 @@ struct Ledger {
   std::vector<LedgerRow> rows;
 };
 
-/// The functions that make one training step, with how often each runs; the forward and update parts
-/// before there is a step.
+/// The functions that make one training step, with how often each runs; the forward and update
+/// parts before there is a step.
 std::vector<std::pair<mlir::Operation *, int64_t>> stepFunctions(mlir::ModuleOp module);
 
 /// Sums over one step of the module as it stands.
@@ -107,8 +105,8 @@ struct ReportOptions {
   const Preset *preset = nullptr;
 };
 
-/// Use of a device in a step of a measured time: FLOPs over their peaks, over the time. Products of several
-/// types each count at their own peak.
+/// Use of a device in a step of a measured time: FLOPs over their peaks, over the time. Products of
+/// several types each count at their own peak.
 struct Utilisation {
   /// Of what the model asks for, by how causal attention is counted, and of what the program does.
   double exact = 0, half = 0, dense = 0, hardware = 0;
@@ -119,14 +117,31 @@ struct Utilisation {
 /// The use of `device` by the program of the last row.
 Utilisation utilisationOf(const Ledger &ledger, const Device &device, double stepSeconds);
 
-/// Seconds at the roof of `device` of a step of this row: the sum over its kernels, launches included.
+/// The time at the roof of `device` of a step's kernels of one name, launches included. Kernels of
+/// one name differ in their tensors at most by a rounding: they are taken together.
+RoofTime roofTime(const OpGroup &group, const Device &device);
+
+/// Kernels of one name and what they take: seconds at the roof, or without a device the planned
+/// bytes.
+struct WeighedGroup {
+  const OpGroup *group = nullptr;
+  double weight = 0;
+  /// Whether arithmetic takes longer than traffic; false without a device.
+  bool isCompute = false;
+};
+
+/// The groups of a row, those that take most first; `sum` becomes the sum of all weights.
+std::vector<WeighedGroup> groupsByWeight(const LedgerRow &row, const Device *device, double &sum);
+
+/// Seconds at the roof of `device` of a step of this row: the sum over its kernels, launches
+/// included.
 double roofSeconds(const LedgerRow &row, const Device &device);
 
 /// Sentences that teach: what dominates memory and time, what a size costs.
 std::vector<std::string> warningsOf(const Ledger &ledger, const Device *device);
 
-/// Prints the rows with their changes, then memory, FLOPs by part, time at the roof and the largest ops of
-/// the last row; at most 120 columns.
+/// Prints the rows with their changes, then memory, FLOPs by part, time at the roof and the largest
+/// ops of the last row; at most 120 columns.
 void printLedger(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
 
 /// The same content as JSON (docs/accounting.md, The report as JSON).
@@ -135,8 +150,8 @@ void printLedgerJson(const Ledger &ledger, const ReportOptions &options, llvm::r
 /// The same content as one page of HTML that needs nothing else.
 void printLedgerHtml(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
 
-/// Prints the formula of what each kernel or op called `name` counts, with its numbers put in; false if
-/// there is none.
+/// Prints the formula of what each kernel or op called `name` counts, with its numbers put in;
+/// false if there is none.
 bool explainOp(mlir::ModuleOp module, llvm::StringRef name, llvm::raw_ostream &out);
 
 } // namespace nap

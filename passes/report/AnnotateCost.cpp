@@ -24,16 +24,9 @@ using namespace nap;
 static DictionaryAttr costAttr(MLIRContext *context, const Cost &cost) {
   Builder builder(context);
   SmallVector<NamedAttribute> counters;
-  auto add = [&](StringRef name, Count count) {
-    if (count != 0)
-      counters.push_back(builder.getNamedAttr(name, countAttr(context, count)));
-  };
-  add("mm", cost.mm);
-  add("vec", cost.vec);
-  add("trn", cost.trn);
-  add("cmp", cost.cmp);
-  add("cvt", cost.cvt);
-  add("integer", cost.integer);
+  for (auto [name, counter] : kCounters)
+    if (cost.*counter != 0)
+      counters.push_back(builder.getNamedAttr(name, countAttr(context, cost.*counter)));
   return builder.getDictionaryAttr(counters);
 }
 

@@ -26,12 +26,8 @@ Count nap::multiplyCounts(Count a, Count b) {
   return __builtin_mul_overflow(a, b, &product) ? kMostCount : product;
 }
 
-/// The members of Cost that count.
-static constexpr Count Cost::*kCounters[] = {&Cost::mm,  &Cost::vec, &Cost::trn,
-                                             &Cost::cmp, &Cost::cvt, &Cost::integer};
-
 void Work::add(const Cost &more, Count times) {
-  if (llvm::all_of(kCounters, [&](Count Cost::*counter) { return more.*counter == 0; }))
+  if (llvm::all_of(kCounters, [&](const Counter &counter) { return more.*counter.member == 0; }))
     return;
   auto part = llvm::find_if(parts, [&](const Cost &known) {
     return known.compute == more.compute && known.accumulate == more.accumulate;
@@ -42,7 +38,7 @@ void Work::add(const Cost &more, Count times) {
     added.accumulate = more.accumulate;
     part = parts.end() - 1;
   }
-  for (Count Cost::*counter : kCounters)
+  for (auto [name, counter] : kCounters)
     (*part).*counter = addCounts((*part).*counter, multiplyCounts(more.*counter, times));
 }
 
@@ -54,9 +50,15 @@ void Work::add(const Work &more, Count times) {
 Cost Work::total() const {
   Cost sum;
   for (const Cost &part : parts)
-    for (Count Cost::*counter : kCounters)
+    for (auto [name, counter] : kCounters)
       sum.*counter = addCounts(sum.*counter, part.*counter);
   return sum;
+}
+
+Value nap::rootOf(Value value) {
+  while (value.getDefiningOp() && isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
 }
 
 Block *nap::bodyOf(Operation *op, const SymbolTable &symbols) {
@@ -160,12 +162,7 @@ private:
   }
   void add(Value value, int64_t elements, bool isOther) {
     auto view = stridedView(value);
-    Value root = value;
-    if (view)
-      root = view->root;
-    else
-      while (root.getDefiningOp() && isView(root.getDefiningOp()))
-        root = root.getDefiningOp()->getOperand(0);
+    Value root = view ? view->root : rootOf(value);
     if (view)
       elements = std::min(
           elements, distinctElements(cast<RankedTensorType>(value.getType()).getShape(), view->strides));
@@ -201,7 +198,7 @@ static Wishes visitBody(Block &body, llvm::function_ref<void(Operation &, int64_
 static Cost partOf(Cost cost, int64_t some, int64_t all) {
   if (some == all)
     return cost;
-  for (Count Cost::*counter : kCounters)
+  for (auto [name, counter] : kCounters)
     cost.*counter = cost.*counter / all * some;
   return cost;
 }

@@ -11,6 +11,17 @@ namespace nap {
 Count addCounts(Count a, Count b);
 Count multiplyCounts(Count a, Count b);
 
+/// A counter of `Cost` and what texts and attributes call it.
+struct Counter {
+  llvm::StringLiteral name;
+  Count Cost::*member;
+};
+
+/// All counters, in the order in which texts have them.
+inline constexpr Counter kCounters[] = {{"mm", &Cost::mm},   {"vec", &Cost::vec},
+                                        {"trn", &Cost::trn}, {"cmp", &Cost::cmp},
+                                        {"cvt", &Cost::cvt}, {"integer", &Cost::integer}};
+
 /// Counters by the element types that work reads and sums in.
 struct Work {
   /// One a pair of types, in the order in which the pairs came up.
@@ -23,21 +34,27 @@ struct Work {
   Cost total() const;
 };
 
-/// The region that an op executes: a kernel's, or that of the kernel that a launch calls; null for a graph
-/// op.
+/// What a value is a view of; itself where it is no view.
+mlir::Value rootOf(mlir::Value value);
+
+/// The region that an op executes: a kernel's, or that of the kernel that a launch calls; null for
+/// a graph op.
 mlir::Block *bodyOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
-/// The work of an op: its own, that of a kernel's region, or that of the kernel that a launch calls.
+/// The work of an op: its own, that of a kernel's region, or that of the kernel that a launch
+/// calls.
 Work workOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
-/// The least bytes that an op, kernel or launch must move: each distinct stored element that it reads,
-/// once, plus each result once. Through a broadcast the stored elements count, through a slice those in
-/// it; gathers count at most the rows that the ids name; splats and index ramps are free.
+/// The least bytes that an op, kernel or launch must move: each distinct stored element that it
+/// reads, once, plus each result once. Through a broadcast the stored elements count, through a
+/// slice those in it; gathers count at most the rows that the ids name; splats and index ramps are
+/// free.
 Count leastBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
-/// The bytes that the planned program moves for it: those of `leastBytes`, and what the tiles of a product
-/// read again. With blocks of r rows and c columns, each operand is read once a block of the other's side:
-/// M N K (1/r + 1/c) elements in all where nothing stays in the cache. Without a schedule, `leastBytes`.
+/// The bytes that the planned program moves for it: those of `leastBytes`, and what the tiles of a
+/// product read again. With blocks of r rows and c columns, each operand is read once a block of
+/// the other's side: M N K (1/r + 1/c) elements in all where nothing stays in the cache. Without a
+/// schedule, `leastBytes`.
 Count plannedBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
 /// Different elements of the root that a view shows.

@@ -6,8 +6,10 @@
 #include "ir/attention/Attention.h"
 #include "passes/MemoryModel.h"
 #include "passes/Report.h"
+#include "passes/report/Names.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace nap;
@@ -91,12 +93,7 @@ void Reader::readEinsum(EinsumOp einsum) {
       multiplied.insert(sourceOf(operand.get()));
       facts.tokens = std::max(facts.tokens, rowsBeside(einsum, operand.getOperandNumber()) * times);
       facts.head = flops.exact * times;
-      std::string text;
-      llvm::raw_string_ostream out(text);
-      for (int64_t size : einsum.getType().getShape())
-        out << size << 'x';
-      out << einsum.getType().getElementType();
-      facts.headType = text;
+      facts.headType = typeText(einsum.getType());
     }
   addPart(name, flops);
 }
@@ -106,8 +103,7 @@ void Reader::readAttention(AttentionOp attention) {
   AttentionShape shape = attentionShape(attention);
   auto share = [&](int64_t size) {
     ModelFlops part;
-    for (Count ModelFlops::*count :
-         {&ModelFlops::exact, &ModelFlops::half, &ModelFlops::dense, &ModelFlops::masked})
+    for (auto [name, count] : kModelCounts)
       part.*count = flops.*count / (shape.keySize + shape.valueSize) * size;
     return part;
   };
@@ -159,6 +155,38 @@ ModelFacts nap::factsOf(ModuleOp module) {
   return std::move(reader.facts);
 }
 
+std::optional<ModelFacts> nap::factsOf(const TransformerSizes &s) {
+  double heads = s.heads * s.headSize;
+  // Weights, biases and norms of GPT-2; Narayanan et al. 2021, equation 1, has the same without the
+  // last norm.
+  double parameters = s.layers * (4 * s.width * heads + 2 * s.width * s.ffn + 9 * s.width + s.ffn) +
+                      (s.vocab + s.context) * s.width;
+  if (s.parameters > 0)
+    parameters = s.parameters;
+  double linears = s.layers * (8 * s.width * heads + 4 * s.width * s.ffn);
+  double attention = 4 * s.layers * heads, head = 2 * s.vocab * s.width;
+  double scores = s.layers * s.heads * s.context;
+  // A preset takes a few times as much as is checked here.
+  constexpr double mostParameters = 0x1p63, mostFlops = 0x1p120;
+  double flops =
+      (linears + attention * s.context + head + scores + parameters) * std::max(s.tokens, 1.0);
+  bool isCountable = parameters < mostParameters && s.context * s.width < mostParameters &&
+                     flops < mostFlops && s.tokens < mostFlops;
+  if (!isCountable)
+    return std::nullopt;
+  ModelFacts facts;
+  facts.parameters = int64_t(parameters);
+  facts.tokens = Count(s.tokens);
+  facts.attention.dense = Count(attention) * Count(s.context) * facts.tokens;
+  facts.attention.exact = facts.attention.half = facts.attention.dense / 2;
+  facts.attention.masked = facts.attention.dense;
+  facts.head = Count(head) * facts.tokens;
+  facts.scores = Count(scores) * facts.tokens;
+  facts.forward.dense = Count(linears) * facts.tokens + facts.attention.dense + facts.head;
+  facts.positions = int64_t(s.context * s.width);
+  return facts;
+}
+
 //===------------------------------------------------------------------------------------------===//
 // Presets
 //===------------------------------------------------------------------------------------------===//
@@ -203,7 +231,19 @@ llvm::ArrayRef<Preset> nap::presets() {
        [](Facts f) {
          return 3 * (f.forward.dense - f.attention.dense) + f.attention.dense * 7 / 2;
        }},
-      {"mac", "forward, dense, in multiply-accumulates", [](Facts f) { return f.forward.dense / 2; }},
+      {"mac", "forward, dense, in multiply-accumulates",
+       [](Facts f) { return f.forward.dense / 2; }},
   };
   return all;
+}
+
+const Preset *nap::findPreset(StringRef name) {
+  const Preset *found =
+      llvm::find_if(presets(), [&](const Preset &known) { return known.name == name; });
+  return found == presets().end() ? nullptr : found;
+}
+
+std::string nap::presetNames() {
+  return llvm::join(llvm::map_range(presets(), [](const Preset &known) { return known.name; }),
+                    ", ");
 }

@@ -3,6 +3,7 @@
 
 #include "passes/report/ModelFlops.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ struct ModelPart {
 
 /// Sizes of a model and its forward FLOPs in one step, all micro-batches together.
 struct ModelFacts {
-  /// Trainable elements; those of tables that are neither looked up nor multiplied (learned positions);
-  /// those of tables that are looked up and never multiplied.
+  /// Trainable elements; those of tables that are neither looked up nor multiplied (learned
+  /// positions); those of tables that are looked up and never multiplied.
   int64_t parameters = 0, positions = 0, lookedUp = 0;
   /// Rows that the model's weights are multiplied with: tokens or samples.
   Count tokens = 0;
@@ -36,6 +37,19 @@ struct ModelFacts {
 /// Reads the facts off a module that has a @forward.
 ModelFacts factsOf(mlir::ModuleOp module);
 
+/// Sizes of a decoder of GPT-2's kind, as a page gives them.
+struct TransformerSizes {
+  double layers = 0, width = 0, heads = 1, headSize = 0, ffn = 0;
+  /// Tokens of a sequence; rows of the head, 0 without one; tokens in all.
+  double context = 0, vocab = 0, tokens = 0;
+  /// Trainable elements; 0: those that follow from the sizes.
+  double parameters = 0;
+};
+
+/// The facts of a model of these sizes, attention dense; nothing where there are more parameters
+/// than 2^63 or more FLOPs than counts hold.
+std::optional<ModelFacts> factsOf(const TransformerSizes &sizes);
+
 /// A published way of counting a training step's FLOPs (docs/accounting.md, Presets).
 struct Preset {
   std::string name;
@@ -46,5 +60,11 @@ struct Preset {
 
 /// All presets.
 llvm::ArrayRef<Preset> presets();
+
+/// The preset called `name`, or null.
+const Preset *findPreset(llvm::StringRef name);
+
+/// "gpt3_d1, palm, ...": what presets are called.
+std::string presetNames();
 
 } // namespace nap

@@ -4,7 +4,7 @@
 #include "ir/schedule/Entries.h"
 #include "passes/MemoryModel.h"
 #include "passes/kernels/Emit.h"
-#include "passes/report/Costs.h"
+#include "passes/report/Names.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -65,13 +65,6 @@ struct Tensors {
 };
 } // namespace
 
-/// What a value is a view of.
-static Value rootOf(Value value) {
-  while (value.getDefiningOp() && isView(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
 /// Numbers the transient tensors of a function. New versions of declared tensors take no bytes: they
 /// are written where the old ones lie.
 static Tensors tensorsOf(func::FuncOp func) {
@@ -115,21 +108,7 @@ static Tensors tensorsOf(func::FuncOp func) {
 
 /// "add.h.0.mlp 4x64x256xf32": what made a tensor, and its type.
 static std::string describe(Value value) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  Operation *op = value.getDefiningOp();
-  if (auto kernel = dyn_cast<KernelOp>(op))
-    out << kernel.getName();
-  else if (auto launch = dyn_cast<LaunchOp>(op))
-    out << launch.getKernel();
-  else
-    out << op->getName().stripDialect();
-  auto type = cast<RankedTensorType>(value.getType());
-  out << ' ';
-  for (int64_t size : type.getShape())
-    out << size << 'x';
-  out << type.getElementType();
-  return text;
+  return (nameOf(value.getDefiningOp()) + " " + typeText(value.getType())).str();
 }
 
 /// Declared bytes by role.
@@ -273,18 +252,12 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   if (!row.gradients && !ledger.rows.empty())
     row.gradients = ledger.rows.back().gradients;
   SymbolTable symbols(module);
-  llvm::MapVector<StringAttr, OpGroup> groups;
+  llvm::MapVector<StringRef, OpGroup> groups;
   for (auto [func, times] : stepFunctions(module))
     for (Operation &op : cast<func::FuncOp>(func).getOps()) {
-      StringAttr name;
-      if (auto kernel = dyn_cast<KernelOp>(op))
-        name = kernel.getNameAttr();
-      else if (auto launch = dyn_cast<LaunchOp>(op))
-        name = launch.getKernelAttr().getAttr();
-      else if (!isFree(&op) && !op.hasTrait<OpTrait::IsTerminator>())
-        name = StringAttr::get(module.getContext(), op.getName().stripDialect());
-      if (!name)
+      if (isFree(&op) || op.hasTrait<OpTrait::IsTerminator>())
         continue;
+      StringRef name = nameOf(&op);
       OpGroup &group = groups[name];
       group.name = name.str();
       group.count += times;

@@ -8,16 +8,20 @@ using namespace mlir;
 using namespace nap;
 
 void ModelFlops::add(const ModelFlops &more, Count times) {
-  for (Count ModelFlops::*count :
-       {&ModelFlops::exact, &ModelFlops::half, &ModelFlops::dense, &ModelFlops::masked})
+  for (auto [name, count] : kModelCounts)
     this->*count = addCounts(this->*count, multiplyCounts(more.*count, times));
 }
 
-/// `products` of the two products of attention, scores and values: two forward, four backward.
-static ModelFlops attentionFlops(const AttentionShape &shape, int64_t times) {
-  Count pairs = 0, all = Count(shape.queries) * shape.keys;
+Count nap::seenPairs(const AttentionShape &shape) {
+  Count pairs = 0;
   for (int64_t i = 0; i < shape.queries; ++i)
     pairs += std::max<int64_t>(0, shape.lastKey(i) - shape.firstKey(i));
+  return pairs;
+}
+
+/// `times` the two products of attention, scores and values: once forward, twice backward.
+static ModelFlops attentionFlops(const AttentionShape &shape, int64_t times) {
+  Count pairs = seenPairs(shape), all = Count(shape.queries) * shape.keys;
   Count perPair = Count(shape.lead) * shape.heads * 2 * (shape.keySize + shape.valueSize) * times;
   bool isMasked = pairs < all;
   ModelFlops flops;
@@ -76,21 +80,19 @@ void nap::writeModelFlops(ModuleOp module, const ModelFlops &flops) {
   MLIRContext *context = module.getContext();
   Builder builder(context);
   module->setAttr("nap.model_flops", builder.getF64FloatAttr(double(flops.exact)));
-  module->setAttr("nap.model_counts",
-                  builder.getDictionaryAttr(
-                      {builder.getNamedAttr("exact", countAttr(context, flops.exact)),
-                       builder.getNamedAttr("half", countAttr(context, flops.half)),
-                       builder.getNamedAttr("dense", countAttr(context, flops.dense)),
-                       builder.getNamedAttr("masked", countAttr(context, flops.masked))}));
+  SmallVector<NamedAttribute> counts;
+  for (auto [name, count] : kModelCounts)
+    counts.push_back(builder.getNamedAttr(name, countAttr(context, flops.*count)));
+  module->setAttr("nap.model_counts", builder.getDictionaryAttr(counts));
 }
 
 std::optional<ModelFlops> nap::readModelFlops(ModuleOp module) {
   auto counts = module->getAttrOfType<DictionaryAttr>("nap.model_counts");
   if (!counts)
     return std::nullopt;
-  auto read = [&](StringRef name) {
-    auto attr = counts.getAs<IntegerAttr>(name);
-    return attr ? countOf(attr) : Count(0);
-  };
-  return ModelFlops{read("exact"), read("half"), read("dense"), read("masked")};
+  ModelFlops flops;
+  for (auto [name, count] : kModelCounts)
+    if (auto attr = counts.getAs<IntegerAttr>(name))
+      flops.*count = countOf(attr);
+  return flops;
 }

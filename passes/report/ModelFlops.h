@@ -5,26 +5,46 @@
 
 namespace nap {
 
-/// Additions and multiplications inside contractions that a graph asks for, by how causal attention is
-/// counted: `exact`, the pairs that are seen; `dense`, all pairs; `half`, half of all where a mask hides
-/// some. Without such attention the three are equal.
+struct AttentionShape;
+
+/// Additions and multiplications inside contractions that a graph asks for, by how causal attention
+/// is counted: `exact`, the pairs that are seen; `dense`, all pairs; `half`, half of all where a
+/// mask hides some. Without such attention the three are equal.
 struct ModelFlops {
   Count exact = 0, half = 0, dense = 0;
   /// Of `dense`, what is attention with a mask.
   Count masked = 0;
 
+  /// Adds `times` the counts of `more`.
   void add(const ModelFlops &more, Count times = 1);
 };
 
-/// The model FLOPs of an op, a kernel or a launch. Attention is two products forward and four backward
-/// whatever computes it: what a kernel computes again, and pairs of a block that are hidden, are not the
-/// model's.
+/// A count of `ModelFlops` and what attributes call it.
+struct ModelCount {
+  llvm::StringLiteral name;
+  Count ModelFlops::*member;
+};
+
+/// All counts.
+inline constexpr ModelCount kModelCounts[] = {{"exact", &ModelFlops::exact},
+                                              {"half", &ModelFlops::half},
+                                              {"dense", &ModelFlops::dense},
+                                              {"masked", &ModelFlops::masked}};
+
+/// Pairs of a query and a key that it sees, of one head.
+Count seenPairs(const AttentionShape &shape);
+
+/// The model FLOPs of an op, a kernel or a launch. Attention is two products forward and four
+/// backward whatever computes it: what a kernel computes again, and pairs of a block that are
+/// hidden, are not the model's.
 ModelFlops modelFlopsOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
-/// The sum over one training step of the module as it stands, each function as often as a step runs it.
+/// The sum over one training step of the module as it stands, each function as often as a step runs
+/// it.
 ModelFlops countModelFlops(mlir::ModuleOp module);
 
-/// Writes `nap.model_flops` (f64, exact) and `nap.model_counts` = {exact, half, dense, masked}, all i128.
+/// Writes `nap.model_flops` (f64, exact) and `nap.model_counts` = {exact, half, dense, masked}, all
+/// i128.
 void writeModelFlops(mlir::ModuleOp module, const ModelFlops &flops);
 
 /// What `writeModelFlops` wrote, or nothing.

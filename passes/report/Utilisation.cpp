@@ -1,18 +1,39 @@
 // What a step takes at the roof, and how much of a device a measured step uses.
 #include "passes/Report.h"
-#include "passes/report/KernelTime.h"
 
 using namespace nap;
 
+RoofTime nap::roofTime(const OpGroup &group, const Device &device) {
+  RoofTime time = roofTime(group.work, group.plannedBytes, device);
+  time.launch = device.launchSeconds * double(group.count);
+  return time;
+}
+
 double nap::roofSeconds(const LedgerRow &row, const Device &device) {
   double sum = 0;
-  for (const OpGroup &group : row.groups) {
-    // Kernels of one name differ in their tensors at most by a rounding: they are taken together.
-    RoofTime time = roofTime(group.work, group.plannedBytes, device);
-    time.launch = device.launchSeconds * double(group.count);
-    sum += time.total();
-  }
+  for (const OpGroup &group : row.groups)
+    sum += roofTime(group, device).total();
   return sum;
+}
+
+std::vector<WeighedGroup> nap::groupsByWeight(const LedgerRow &row, const Device *device,
+                                              double &sum) {
+  std::vector<WeighedGroup> groups;
+  sum = 0;
+  for (const OpGroup &group : row.groups) {
+    WeighedGroup weighed{&group, double(group.plannedBytes), false};
+    if (device) {
+      RoofTime time = roofTime(group, *device);
+      weighed.weight = time.total();
+      weighed.isCompute = time.isCompute();
+    }
+    sum += weighed.weight;
+    groups.push_back(weighed);
+  }
+  llvm::sort(groups, [](const WeighedGroup &a, const WeighedGroup &b) {
+    return std::pair{-a.weight, a.group} < std::pair{-b.weight, b.group};
+  });
+  return groups;
 }
 
 Utilisation nap::utilisationOf(const Ledger &ledger, const Device &device, double stepSeconds) {

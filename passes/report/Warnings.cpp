@@ -1,6 +1,5 @@
 // Sentences that teach: what dominates memory and time, what a size costs.
 #include "passes/Report.h"
-#include "passes/report/KernelTime.h"
 #include "passes/report/print/Numbers.h"
 
 #include <fmt/format.h>
@@ -17,14 +16,15 @@ static void addLargestTensor(const Ledger &ledger, std::vector<std::string> &war
   const LiveTensor &largest = row.live.front();
   bool isLogits = !ledger.facts.headType.empty() &&
                   llvm::StringRef(largest.name).ends_with(" " + ledger.facts.headType);
-  warnings.push_back(fmt::format("{} are the largest single tensor at the peak: {} MiB, {:.0f} % of it",
-                                 isLogits ? "logits (" + ledger.facts.headType + ")" : largest.name,
-                                 mebibytes(double(largest.bytes)),
-                                 100 * double(largest.bytes) / double(row.memory.total())));
+  warnings.push_back(fmt::format(
+      "{} are the largest single tensor at the peak: {} MiB, {:.0f} % of it",
+      isLogits ? "logits (" + ledger.facts.headType + ")" : largest.name,
+      mebibytes(double(largest.bytes)), 100 * double(largest.bytes) / double(row.memory.total())));
 }
 
 /// What memory-bound kernels take of the time at the roof.
-static void addMemoryBound(const LedgerRow &row, const Device &device, std::vector<std::string> &warnings) {
+static void addMemoryBound(const LedgerRow &row, const Device &device,
+                           std::vector<std::string> &warnings) {
   double bound = 0, all = 0, most = 0;
   std::string largest;
   for (const OpGroup &group : row.groups) {
@@ -39,8 +39,9 @@ static void addMemoryBound(const LedgerRow &row, const Device &device, std::vect
     }
   }
   if (bound > 0)
-    warnings.push_back(fmt::format("kernels bound by memory take {:.0f} % of the time at the roof, most of all {}",
-                                   100 * bound / all, largest));
+    warnings.push_back(
+        fmt::format("kernels bound by memory take {:.0f} % of the time at the roof, most of all {}",
+                    100 * bound / all, largest));
 }
 
 std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *device) {
@@ -56,15 +57,17 @@ std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *dev
   if (row.model && row.model->exact > 0 && sixNd > 0) {
     double ratio = double(row.model->exact) / sixNd;
     if (std::abs(ratio - 1) > 0.03)
-      warnings.push_back(fmt::format("6 N D is {:.1f} % {} the exact count: it leaves out attention and counts "
-                                     "looked-up tables and biases as products",
-                                     100 * std::abs(1 / ratio - 1), ratio > 1 ? "below" : "above"));
+      warnings.push_back(
+          fmt::format("6 N D is {:.1f} % {} the exact count: it leaves out attention and counts "
+                      "looked-up tables and biases as products",
+                      100 * std::abs(1 / ratio - 1), ratio > 1 ? "below" : "above"));
   }
   Count hardware = row.totals.work.total().mm;
   if (row.model && row.model->exact > 0 && hardware > row.model->exact + row.model->exact / 200)
-    warnings.push_back(fmt::format("the program multiplies {:.1f} % more than the model asks for: attention's hidden "
-                                   "pairs and what is computed again",
-                                   100 * (double(hardware) / double(row.model->exact) - 1)));
+    warnings.push_back(fmt::format(
+        "the program multiplies {:.1f} % more than the model asks for: attention's hidden "
+        "pairs and what is computed again",
+        100 * (double(hardware) / double(row.model->exact) - 1)));
   if (row.memory.states > 0 && row.memory.persistent() > 0)
     warnings.push_back(fmt::format("the optimizer's state is {:.1f} times the parameters",
                                    double(row.memory.states) / double(row.memory.parameters)));

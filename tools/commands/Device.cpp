@@ -12,16 +12,21 @@ namespace rt = napkin::runtime;
 
 /// "64 KiB", "512 MiB".
 static std::string sizeText(int64_t bytes) {
-  return bytes < (1 << 20) ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} MiB", bytes >> 20);
+  return bytes < (1 << 20) ? fmt::format("{} KiB", bytes >> 10)
+                           : fmt::format("{} MiB", bytes >> 20);
 }
 
 ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   ExitStatus status;
-  auto flags = parseCommand(arguments, {{"show", "", "print what is stored, measure nothing"},
-                                        {"list", "", "print the table of known devices, measure nothing"}},
+  auto flags = parseCommand(arguments,
+                            {{"show", "", "print what is stored, measure nothing"},
+                             {"list", "", "print the table of known devices, measure nothing"}},
                             "napkin device [flags]", 0, status);
   if (!flags)
     return status;
+  if (flags->has("list") && flags->has("show"))
+    return fail("--list and --show: the table or what was measured; leave one out",
+                ExitStatus::wrongUsage);
   if (flags->has("list")) {
     auto failure = rt::writeOutput(deviceTable());
     return failure ? fail(*failure) : ExitStatus::done;
@@ -48,7 +53,8 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
       for (int64_t bytes : rt::copyWorkingSets(threads)) {
         auto copy = rt::measureCopyBytesPerSecond(threads, bytes);
         if (!copy)
-          return fail(fmt::format("copies in {} cannot be measured: {}", sizeText(bytes), copy.error().message),
+          return fail(fmt::format("copies in {} cannot be measured: {}", sizeText(bytes),
+                                  copy.error().message),
                       ExitStatus::machineFailure);
         peaks.copies.push_back({threads, bytes, *copy});
       }
@@ -60,8 +66,9 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   }
   std::string text = peaks.processor + "\n";
   for (const rt::MatrixPeak &peak : peaks.matrices)
-    text += fmt::format("  matrix product {} on {} thread{:<2} {:8.1f} GFLOP/s\n", rt::nameOf(peak.dtype),
-                        peak.threads, peak.threads == 1 ? "" : "s", peak.flopsPerSecond / 1e9);
+    text += fmt::format("  matrix product {} on {} thread{:<2} {:8.1f} GFLOP/s\n",
+                        rt::nameOf(peak.dtype), peak.threads, peak.threads == 1 ? "" : "s",
+                        peak.flopsPerSecond / 1e9);
   for (const rt::CopyPeak &peak : peaks.copies)
     text += fmt::format("  copy in {:>7} on {} thread{:<2}    {:8.1f} GB/s\n", sizeText(peak.bytes),
                         peak.threads, peak.threads == 1 ? "" : "s", peak.bytesPerSecond / 1e9);

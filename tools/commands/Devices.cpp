@@ -34,8 +34,9 @@ static ExitStatus readHost(std::optional<Device> &device) {
   constexpr double memorySize = 1e12;
   host.bandwidth = peaks.copyBytesPerSecond(threads, memorySize);
   if (host.peaks.empty() || host.bandwidth <= 0)
-    return fail(fmt::format("--device=host: no measurement for {} threads; run napkin device", threads),
-                ExitStatus::wrongUsage);
+    return fail(
+        fmt::format("--device=host: no measurement for {} threads; run napkin device", threads),
+        ExitStatus::wrongUsage);
   device = std::move(host);
   return ExitStatus::done;
 }
@@ -44,6 +45,9 @@ ExitStatus nap::readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &
   const std::string *name = flags.find("device");
   if (!name)
     return ExitStatus::done;
+  if (name->empty())
+    return fail("--device is '' and a device of the table, 'host' or a JSON file is wanted",
+                ExitStatus::wrongUsage);
   if (*name == "host")
     return readHost(device);
   if (const Device *known = findDevice(*name)) {
@@ -70,26 +74,33 @@ ExitStatus nap::readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &
   if (!near.empty())
     return fail(fmt::format("--device={}: not in the table; did you mean '{}'?", *name, near),
                 ExitStatus::wrongUsage);
-  rt::writeErrors(fmt::format("napkin: note: --device={}: not in the table, so no times and no MFU; `napkin device "
-                              "--list` prints it, a JSON file adds to it\n", *name));
+  rt::writeErrors(fmt::format(
+      "napkin: note: --device={}: not in the table, so no times and no MFU; `napkin device "
+      "--list` prints it, a JSON file adds to it\n",
+      *name));
   return ExitStatus::done;
 }
 
 std::string nap::deviceTable() {
-  std::string text = "Dense peaks in TFLOP/s by type of operands (and of sums where it is not f32); memory.\n";
+  std::string text =
+      "Dense peaks in TFLOP/s by type of operands (and of sums where it is not f32); memory.\n";
   for (const Device &device : knownDevices()) {
-    text += fmt::format("{:<14}{:<18}{:>5.0f} GB {:>6.3f} TB/s ", device.name, device.title, device.memory / 1e9,
-                        device.bandwidth / 1e12);
+    text += fmt::format("{:<14}{:<18}{:>5.0f} GB {:>6.3f} TB/s ", device.name, device.title,
+                        device.memory / 1e9, device.bandwidth / 1e12);
     for (const Peak &peak : device.peaks) {
-      bool isUsual = peak.accumulate == "f32" || peak.accumulate == "i32" || peak.accumulate == "f64";
-      text += fmt::format(" {}{} {:.6g}", peak.input, isUsual ? "" : "/" + peak.accumulate, peak.flops / 1e12);
+      bool isUsual =
+          peak.accumulate == "f32" || peak.accumulate == "i32" || peak.accumulate == "f64";
+      text += fmt::format(" {}{} {:.6g}", peak.input, isUsual ? "" : "/" + peak.accumulate,
+                          peak.flops / 1e12);
     }
     text += '\n';
     if (device.derivedPeak() > 0)
-      text += fmt::format("{:<14}{:.0f} MHz x {:.0f} FMA x {:.0f} units x 2 = {:.1f}\n", "", device.clock / 1e6,
-                          device.multiplyAddsPerUnit, device.units, device.derivedPeak() / 1e12);
+      text += fmt::format("{:<14}{:.0f} MHz x {:.0f} FMA x {:.0f} units x 2 = {:.1f}\n", "",
+                          device.clock / 1e6, device.multiplyAddsPerUnit, device.units,
+                          device.derivedPeak() / 1e12);
     if (device.bestMeasured > 0)
-      text += fmt::format("{:<14}best product measured {:.1f}, {:.1f} % of the peak\n", "", device.bestMeasured / 1e12,
+      text += fmt::format("{:<14}best product measured {:.1f}, {:.1f} % of the peak\n", "",
+                          device.bestMeasured / 1e12,
                           100 * device.bestMeasured / device.peak("bf16", "f32"));
     text += fmt::format("{:<14}{}\n", "", device.source);
   }

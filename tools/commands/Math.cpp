@@ -13,6 +13,7 @@
 #include "tools/commands/Model.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +24,7 @@ namespace rt = napkin::runtime;
 
 static constexpr FlagSpec kMathFlags[] = {
     {"device", "D", "a device of the table, 'host', or a JSON file"},
-    {"dtype", "T", "type of operands: f32, tf32, f16, bf16, f8, f4, i8; default bf16"},
+    {"dtype", "T", "type of operands: f64, f32, tf32, f16, bf16, f8, f4, i8; default bf16"},
     {"peak", "P", "FLOP/s of one device, dense, in place of the table's"},
     {"bandwidth", "B", "bytes a second of one device, in place of the table's"},
     {"memory", "M", "bytes of one device, in place of the table's"},
@@ -45,7 +46,8 @@ static constexpr FlagSpec kMathFlags[] = {
     {"context", "T", "tokens of a sequence"},
     {"vocab", "V", "rows of its head; default 0: no head"},
     {"batch", "B", "sequences; default 1"},
-    {"bytes-per-parameter", "S", "of state: 16 for AdamW in f32 or mixed, 12 for bf16 with f32 moments, 8 for SGD in f32"},
+    {"bytes-per-parameter", "S",
+     "of state: 16 for AdamW in f32 or mixed, 12 for bf16 with f32 moments, 8 for SGD in f32"},
 };
 
 namespace {
@@ -56,6 +58,11 @@ struct Numbers {
   ExitStatus status = ExitStatus::done;
 
   bool has(std::string_view name) const { return flags.has(name); }
+  /// Prints the first sentence on what is wrong, and sets `status`.
+  void fail(std::string sentence, ExitStatus failure = ExitStatus::wrongUsage) {
+    if (status == ExitStatus::done)
+      status = nap::fail(std::move(sentence), failure);
+  }
   /// The number of a flag, or `otherwise`; a bad one sets `status`.
   double get(std::string_view name, double otherwise) {
     const std::string *text = flags.find(name);
@@ -64,14 +71,21 @@ struct Numbers {
     auto number = rt::parseNumber(*text);
     if (number && *number >= 0 && std::isfinite(*number))
       return *number;
-    status = fail(fmt::format("--{}={}: wanted a number such as 70e9", name, *text), ExitStatus::wrongUsage);
+    fail(fmt::format("--{}={}: wanted a number such as 70e9", name, *text));
     return otherwise;
   }
-  /// The number of a flag that must be there.
+  /// The same of a number that is divided by, or makes no sense at 0.
+  double positive(std::string_view name, double otherwise) {
+    double number = get(name, otherwise);
+    if (has(name) && !(number > 0))
+      fail(fmt::format("--{}={}: wanted a number above 0", name, *flags.find(name)));
+    return number > 0 ? number : otherwise;
+  }
+  /// The number above 0 of a flag that must be there.
   double need(std::string_view name) {
-    if (!has(name) && status == ExitStatus::done)
-      status = fail(fmt::format("--{} is wanted; napkin math --help lists the flags", name), ExitStatus::wrongUsage);
-    return get(name, 1);
+    if (!has(name))
+      fail(fmt::format("--{} is wanted; napkin math --help lists the flags", name));
+    return positive(name, 1);
   }
 };
 
@@ -92,6 +106,9 @@ static Hardware readHardware(Numbers &numbers) {
   }
   const std::string *type = numbers.flags.find("dtype");
   std::string input = type ? *type : "bf16";
+  if (!llvm::is_contained(kPeakInputs, input))
+    numbers.fail(fmt::format("--dtype={}: the types are {}", input,
+                             llvm::join(llvm::ArrayRef(kPeakInputs), ", ")));
   if (hardware.device) {
     for (const Peak &peak : hardware.device->peaks)
       if (peak.input == input && hardware.peak == 0)
@@ -99,43 +116,42 @@ static Hardware readHardware(Numbers &numbers) {
     hardware.bandwidth = hardware.device->bandwidth;
     hardware.memory = hardware.device->memory;
     if (hardware.peak == 0 && !numbers.has("peak"))
-      numbers.status = fail(fmt::format("{} has no known peak for {}; give --dtype or --peak", hardware.device->title, input),
-                            ExitStatus::wrongUsage);
+      numbers.fail(fmt::format("{} has no known peak for {}; give --dtype or --peak",
+                               hardware.device->title, input));
   }
-  hardware.peak = numbers.get("peak", hardware.peak);
-  hardware.bandwidth = numbers.get("bandwidth", hardware.bandwidth);
-  hardware.memory = numbers.get("memory", hardware.memory);
-  hardware.devices = numbers.get("devices", 1);
+  hardware.peak = numbers.positive("peak", hardware.peak);
+  hardware.bandwidth = numbers.positive("bandwidth", hardware.bandwidth);
+  hardware.memory = numbers.positive("memory", hardware.memory);
+  hardware.devices = numbers.positive("devices", 1);
   return hardware;
 }
 
 /// Fails unless `value`, which --device or --`name` gives, is there.
 static void wantHardware(Numbers &numbers, double value, const char *name) {
-  if (!(value > 0) && numbers.status == ExitStatus::done)
-    numbers.status = fail(fmt::format("--device or --{} is wanted", name), ExitStatus::wrongUsage);
+  if (!(value > 0))
+    numbers.fail(fmt::format("--device or --{} is wanted", name));
 }
 
 /// The facts of a transformer of the sizes that the flags give.
 static ModelFacts readTransformer(Numbers &numbers) {
-  double layers = numbers.get("layers", 0), width = numbers.get("width", 0), heads = numbers.get("heads", 1);
-  double headSize = numbers.get("head-size", heads > 0 ? width / heads : 0), ffn = numbers.get("ffn", 4 * width);
-  double context = numbers.get("context", 0), vocab = numbers.get("vocab", 0);
-  double tokens = numbers.get("tokens", numbers.get("batch", 1) * context);
-  // Weights, biases and norms of GPT-2; Narayanan et al. 2021, equation 1, has the same without the last norm.
-  double ofSizes = layers * (4 * width * heads * headSize + 2 * width * ffn + 9 * width + ffn) +
-                   (vocab + context) * width;
-  ModelFacts facts;
-  facts.parameters = int64_t(numbers.get("parameters", ofSizes));
-  facts.tokens = Count(tokens);
-  facts.attention.dense = Count(4 * layers * heads * headSize) * Count(context) * Count(tokens);
-  facts.attention.exact = facts.attention.half = facts.attention.dense / 2;
-  facts.attention.masked = facts.attention.dense;
-  Count linears = Count(layers * (8 * width * heads * headSize + 4 * width * ffn)) * Count(tokens);
-  facts.head = Count(2 * vocab * width) * Count(tokens);
-  facts.scores = Count(layers * heads * context) * Count(tokens);
-  facts.forward.dense = linears + facts.attention.dense + facts.head;
-  facts.positions = int64_t(context * width);
-  return facts;
+  TransformerSizes sizes;
+  sizes.layers = numbers.get("layers", 0);
+  sizes.width = numbers.get("width", 0);
+  sizes.heads = numbers.positive("heads", 1);
+  sizes.headSize = numbers.get("head-size", sizes.width / sizes.heads);
+  sizes.ffn = numbers.get("ffn", 4 * sizes.width);
+  sizes.context = numbers.get("context", 0);
+  sizes.vocab = numbers.get("vocab", 0);
+  sizes.tokens = numbers.get("tokens", numbers.get("batch", 1) * sizes.context);
+  sizes.parameters = numbers.positive("parameters", 0);
+  if (!(sizes.tokens > 0))
+    numbers.fail("--tokens or --context is wanted");
+  std::optional<ModelFacts> facts = factsOf(sizes);
+  if (!facts)
+    numbers.fail(
+        "the sizes make a model that is too large to count; wanted less than 2^63 parameters "
+        "and 2^120 FLOPs");
+  return facts.value_or(ModelFacts());
 }
 
 /// FLOPs of a run: given, C N D, or a preset's of a transformer.
@@ -145,46 +161,45 @@ static double readFlops(Numbers &numbers, std::string &how) {
     return numbers.need("flops");
   }
   if (!numbers.has("preset") && !numbers.has("layers")) {
-    double each = numbers.get("flops-per-parameter", 6);
+    double each = numbers.positive("flops-per-parameter", 6);
     how = fmt::format("{:.6g} N D", each);
     return each * numbers.need("parameters") * numbers.need("tokens");
   }
   const std::string *name = numbers.flags.find("preset");
-  std::vector<std::string> names;
-  for (const Preset &preset : presets()) {
-    names.push_back(preset.name);
-    if (preset.name != (name ? *name : "gpt3_d1"))
-      continue;
-    how = fmt::format("{}: {}", preset.name, preset.formula);
-    return double(preset.count(readTransformer(numbers)));
+  const Preset *preset = findPreset(name ? *name : "gpt3_d1");
+  if (!preset) {
+    numbers.fail(fmt::format("--preset={}: the presets are {}", *name, presetNames()));
+    return 0;
   }
-  numbers.status = fail(fmt::format("--preset={}: the presets are {}", *name, fmt::join(names, ", ")),
-                        ExitStatus::wrongUsage);
-  return 0;
+  how = fmt::format("{}: {}", preset->name, preset->formula);
+  return double(preset->count(readTransformer(numbers)));
 }
 
 static std::string timeText(Numbers &numbers) {
   Hardware hardware = readHardware(numbers);
   std::string how;
-  double flops = readFlops(numbers, how), mfu = numbers.get("mfu", 0.5);
+  double flops = readFlops(numbers, how), mfu = numbers.positive("mfu", 0.5);
   wantHardware(numbers, hardware.peak, "peak");
-  if (mfu > 1 && numbers.status == ExitStatus::done)
-    numbers.status = fail(fmt::format("--mfu={}: more than the peak is not done; wanted a share up to 1", mfu),
-                          ExitStatus::wrongUsage);
+  if (mfu > 1)
+    numbers.fail(
+        fmt::format("--mfu={}: more than the peak is not done; wanted a share up to 1", mfu));
   double seconds = flops / (hardware.devices * hardware.peak * mfu);
-  return fmt::format("{:.6g} FLOPs ({})\n{:.6g} devices x {}FLOP/s x {:.4g} = {}FLOP/s\n{:.6g} s = {:.2f} days\n", flops,
-                     how, hardware.devices, scaled(hardware.peak), mfu,
-                     scaled(hardware.devices * hardware.peak * mfu), seconds, seconds / 86400);
+  return fmt::format(
+      "{:.6g} FLOPs ({})\n{:.6g} devices x {}FLOP/s x {:.4g} = {}FLOP/s\n{:.6g} s = {:.2f} days\n",
+      flops, how, hardware.devices, scaled(hardware.peak), mfu,
+      scaled(hardware.devices * hardware.peak * mfu), seconds, seconds / 86400);
 }
 
 static std::string flopsText(Numbers &numbers) {
   std::string how;
   double flops = readFlops(numbers, how);
-  std::string text = fmt::format("{:.17g} FLOPs ({})\n{:.6g} PF-days\n", flops, how, flops / 1e15 / 86400);
+  std::string text =
+      fmt::format("{:.17g} FLOPs ({})\n{:.6g} PF-days\n", flops, how, flops / 1e15 / 86400);
   if (numbers.has("layers")) {
     ModelFacts facts = readTransformer(numbers);
-    text += fmt::format("{} parameters, {} tokens, {:.6g} FLOPs a token\n", grouped(facts.parameters),
-                        grouped(facts.tokens), flops / double(facts.tokens));
+    text +=
+        fmt::format("{} parameters, {} tokens, {:.6g} FLOPs a token\n", grouped(facts.parameters),
+                    grouped(facts.tokens), flops / double(facts.tokens));
   }
   return text;
 }
@@ -202,10 +217,12 @@ static std::string mfuText(Numbers &numbers) {
   }
   wantHardware(numbers, hardware.peak, "peak");
   double mfu = perSecond / (hardware.devices * hardware.peak);
-  if (mfu > 1 && numbers.status == ExitStatus::done)
-    numbers.status = fail(fmt::format("MFU of {:.3f} is above 1: FLOPs were counted that are not done, or the time or the "
-                                      "device is another",
-                                      mfu));
+  if (mfu > 1)
+    numbers.fail(
+        fmt::format("MFU of {:.3f} is above 1: FLOPs were counted that are not done, or the "
+                    "time or the device is another",
+                    mfu),
+        ExitStatus::wrongInput);
   return fmt::format("{}FLOP/s ({})\nMFU {:.2f} %\n", scaled(perSecond), how, 100 * mfu);
 }
 
@@ -216,18 +233,23 @@ static std::string boundText(Numbers &numbers) {
   wantHardware(numbers, hardware.bandwidth, "bandwidth");
   double intensity = flops / bytes, ridge = hardware.peak / hardware.bandwidth;
   double compute = flops / hardware.peak, traffic = bytes / hardware.bandwidth;
-  return fmt::format("intensity {:.6g} FLOP/B, the device's {:.6g} FLOP/B\narithmetic {:.6g} ms, traffic {:.6g} ms: bound by "
+  return fmt::format("intensity {:.6g} FLOP/B, the device's {:.6g} FLOP/B\narithmetic {:.6g} ms, "
+                     "traffic {:.6g} ms: bound by "
                      "{}\nMFU at most {:.6g} %\n",
                      intensity, ridge, compute * 1e3, traffic * 1e3,
-                     intensity > ridge ? "compute" : intensity < ridge ? "memory" : "both",
+                     intensity > ridge   ? "compute"
+                     : intensity < ridge ? "memory"
+                                         : "both",
                      100 * std::min(1.0, intensity / ridge));
 }
 
 static std::string largestText(Numbers &numbers) {
   Hardware hardware = readHardware(numbers);
   wantHardware(numbers, hardware.memory, "memory");
-  double each = numbers.get("bytes-per-parameter", 16), all = hardware.devices * hardware.memory;
-  return fmt::format("{:.6g} devices x {:.6g} GB = {:.6g} GB\n{:.6g} bytes a parameter: {:.4g} parameters, activations come on "
+  double each = numbers.positive("bytes-per-parameter", 16),
+         all = hardware.devices * hardware.memory;
+  return fmt::format("{:.6g} devices x {:.6g} GB = {:.6g} GB\n{:.6g} bytes a parameter: {:.4g} "
+                     "parameters, activations come on "
                      "top\n",
                      hardware.devices, hardware.memory / 1e9, all / 1e9, each, all / each);
 }
@@ -236,7 +258,7 @@ static std::string largestText(Numbers &numbers) {
 static std::string numberText(Numbers &numbers, llvm::StringRef number) {
   auto value = rt::parseNumber(number.str());
   if (!value) {
-    numbers.status = fail(fmt::format("'{}' is no number", number.str()), ExitStatus::wrongUsage);
+    numbers.fail(fmt::format("'{}' is no number", number.str()));
     return "";
   }
   std::string text;
@@ -245,10 +267,12 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
     bool losesInfo;
     rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
     double back = rounded.convertToDouble();
-    std::string error = *value == 0 || !std::isfinite(back) ? "" : fmt::format("{:.3g} %", 100 * std::abs(back / *value - 1));
+    std::string error = *value == 0 || !std::isfinite(back)
+                            ? ""
+                            : fmt::format("{:.3g} %", 100 * std::abs(back / *value - 1));
     bool isLost = (back == 0 && *value != 0) || !std::isfinite(back);
-    text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}{}\n", name, bits, fmt::format("{:.9g}", back),
-                        isLost ? "lost" : error, "");
+    text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}{}\n", name, bits,
+                        fmt::format("{:.9g}", back), isLost ? "lost" : error, "");
   };
   line("f64", llvm::APFloat::IEEEdouble(), 64);
   line("f32", llvm::APFloat::IEEEsingle(), 32);
@@ -261,14 +285,13 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
 }
 
 ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
-  constexpr const char *usage = "napkin math time|flops|mfu|bound|largest [flags], napkin math number X";
+  constexpr const char *usage =
+      "napkin math time|flops|mfu|bound|largest [flags], napkin math number X";
   std::vector<FlagSpec> known(std::begin(kMathFlags), std::end(kMathFlags));
   ExitStatus status;
   bool asksNumber = !arguments.empty() && arguments[0] == "number";
-  bool asksHelp = llvm::is_contained(arguments, "--help") || llvm::is_contained(arguments, "-h");
-  if (arguments.empty())
-    return fail(fmt::format("a question is wanted: {}", usage), ExitStatus::wrongUsage);
-  auto flags = parseCommand(arguments, known, usage, asksHelp ? 0 : asksNumber ? 2 : 1, status);
+  auto flags = parseCommand(arguments, known, usage, asksNumber ? 2 : 1, status,
+                            asksNumber ? "a number" : "a question");
   if (!flags)
     return status;
   Numbers numbers{*flags};
@@ -287,8 +310,11 @@ ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
   else if (question == "number")
     text = numberText(numbers, flags->positional[1]);
   else
-    return fail(fmt::format("there is no question '{}'; the questions are time, flops, mfu, bound, largest, number", question),
-                ExitStatus::wrongUsage);
+    return fail(
+        fmt::format(
+            "there is no question '{}'; the questions are time, flops, mfu, bound, largest, number",
+            question),
+        ExitStatus::wrongUsage);
   if (numbers.status != ExitStatus::done)
     return numbers.status;
   auto failure = rt::writeOutput(text);

@@ -4,6 +4,7 @@
 #include "codegen/BuildProgram.h"
 #include "codegen/LowerKernels.h"
 #include "ir/Ops.h"
+#include "passes/memory/Strategies.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 
@@ -31,8 +32,8 @@ ExitStatus nap::fail(std::string sentence, ExitStatus status) {
 }
 
 std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> arguments,
-                                             std::vector<FlagSpec> known, StringRef usage, size_t models,
-                                             ExitStatus &status) {
+                                             std::vector<FlagSpec> known, StringRef usage, size_t positionals,
+                                             ExitStatus &status, StringRef wanted) {
   status = ExitStatus::wrongUsage;
   if (llvm::none_of(known, [](const FlagSpec &flag) { return flag.name == "help"; }))
     known.push_back({"help", "", "print this and end"});
@@ -47,12 +48,12 @@ std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> argume
       status = fail(*failure);
     return std::nullopt;
   }
-  if (flags->positional.size() < models) {
-    status = fail(fmt::format("a model file is wanted: {}", usage.str()), ExitStatus::wrongUsage);
+  if (flags->positional.size() < positionals) {
+    status = fail(fmt::format("{} is wanted: {}", wanted.str(), usage.str()), ExitStatus::wrongUsage);
     return std::nullopt;
   }
-  if (flags->positional.size() > models) {
-    status = fail(fmt::format("'{}' is one argument too many: {}", flags->positional[models], usage.str()),
+  if (flags->positional.size() > positionals) {
+    status = fail(fmt::format("'{}' is one argument too many: {}", flags->positional[positionals], usage.str()),
                   ExitStatus::wrongUsage);
     return std::nullopt;
   }
@@ -143,7 +144,9 @@ static bool isArchitecture(StringRef name) {
 
 /// --checkpoint, --memory and the workers whose scratch a budget counts; false after an error.
 static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline) {
-  constexpr std::string_view strategies[] = {"auto", "none", "selective", "blocks", "sqrt", "minimal"};
+  std::vector<std::string_view> strategies = {"auto"};
+  for (const NamedStrategy &named : kCheckpointStrategies)
+    strategies.push_back(named.name);
   if (const std::string *value = flags.find("memory")) {
     std::optional<int64_t> bytes = rt::parseBytes(*value);
     if (!bytes || *bytes <= 0) {

@@ -22,12 +22,13 @@ using napkin::runtime::ParsedFlags;
 ExitStatus fail(const napkin::runtime::Error &error);
 ExitStatus fail(std::string sentence, ExitStatus status = ExitStatus::wrongInput);
 
-/// Parses a command's flags; after an error, which is printed, nothing comes back. `--help` prints `usage` and the table.
-/// `status` is what to exit with when nothing comes back. Exactly one positional argument, the model file, is wanted
-/// unless `models` is 0.
+/// Parses a command's flags; after an error, which is printed, nothing comes back. `--help` prints
+/// `usage` and the table. `status` is what to exit with when nothing comes back. Exactly
+/// `positionals` arguments that are no flags are wanted; `wanted` is what a missing one is called.
 std::optional<ParsedFlags> parseCommand(std::span<const std::string> arguments,
                                         std::vector<FlagSpec> known, llvm::StringRef usage,
-                                        size_t models, ExitStatus &status);
+                                        size_t positionals, ExitStatus &status,
+                                        llvm::StringRef wanted = "a model file");
 
 /// A model being compiled: the context, what was read, and the module.
 class Model {

@@ -1,5 +1,6 @@
 // napkin plan: what a model takes under each checkpointing strategy, and what each budget costs.
 #include "passes/memory/Plans.h"
+#include "passes/report/print/Numbers.h"
 #include "runtime/files/Console.h"
 #include "tools/commands/Model.h"
 
@@ -46,8 +47,6 @@ static PlanTable makeTable(mlir::ModuleOp module, int64_t workers) {
   table.frontier = planner.frontier();
   return table;
 }
-
-static double inMiB(int64_t bytes) { return double(bytes) / (1 << 20); }
 
 /// One row; times are those of the plan over those of `none`.
 static std::string row(const PlanTable &table, const ModulePlan &plan, const char *mark) {

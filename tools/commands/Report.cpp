@@ -1,18 +1,20 @@
 // napkin report: the ledger of a model, a row a pass.
 #include "passes/Report.h"
-#include "runtime/device/Peaks.h"
-#include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 using namespace nap;
 namespace rt = napkin::runtime;
 
 static constexpr FlagSpec kReportFlags[] = {
-    {"device", "D", "a device of the table such as h100_sxm, 'host' as `napkin device` measured it, or a JSON file; default: no times"},
+    {"device", "D",
+     "a device of the table such as h100_sxm, 'host' as `napkin device` measured it, or a JSON "
+     "file; default: no times"},
     {"step-time", "MS", "a measured time of a step, for MFU and HFU"},
     {"after", "PASS", "stop after this pass"},
     {"explain", "OP", "print what a kernel or op counts, as a formula with its numbers"},
@@ -25,20 +27,16 @@ static constexpr FlagSpec kReportFlags[] = {
 };
 
 /// The preset that the flags name, or null; false after an error.
-static bool findPreset(const ParsedFlags &flags, const Preset *&preset) {
+static bool readPreset(const ParsedFlags &flags, const Preset *&preset) {
   const std::string *name = flags.find("preset");
   preset = nullptr;
   if (!name || *name == "exact")
     return true;
-  std::vector<std::string_view> names = {"exact"};
-  for (const Preset &known : presets()) {
-    names.push_back(known.name);
-    if (known.name == *name)
-      preset = &known;
-  }
+  preset = findPreset(*name);
   if (preset)
     return true;
-  fail(fmt::format("--preset={}: the presets are {}", *name, fmt::join(names, ", ")), ExitStatus::wrongUsage);
+  fail(fmt::format("--preset={}: the presets are exact, {}", *name, presetNames()),
+       ExitStatus::wrongUsage);
   return false;
 }
 
@@ -48,23 +46,44 @@ static std::optional<double> readStepTime(const ParsedFlags &flags) {
   if (!text)
     return 0;
   double milliseconds = 0;
-  if (llvm::StringRef(*text).getAsDouble(milliseconds) || !(milliseconds > 0)) {
+  if (llvm::StringRef(*text).getAsDouble(milliseconds) || !(milliseconds > 0) ||
+      !std::isfinite(milliseconds)) {
     fail(fmt::format("--step-time={}: wanted milliseconds above 0", *text), ExitStatus::wrongUsage);
     return std::nullopt;
   }
   return milliseconds / 1e3;
 }
 
-/// More than a device can do was not done: the time or the device is wrong. The status goes through.
+/// Fails where flags ask for nothing or for two things at once; the status goes through.
+static ExitStatus checkFlags(const ParsedFlags &flags) {
+  for (auto [name, wanted] : {std::pair{"after", "the name of a pass such as nap-fuse"},
+                              {"explain", "the name of a kernel or op such as einsum"}})
+    if (const std::string *value = flags.find(name); value && value->empty())
+      return fail(fmt::format("--{} is '' and {} is wanted", name, wanted), ExitStatus::wrongUsage);
+  std::vector<std::string_view> forms;
+  for (std::string_view name : {"explain", "json", "html"})
+    if (flags.has(name))
+      forms.push_back(name);
+  if (forms.size() > 1)
+    return fail(
+        fmt::format("--{} and --{}: one report has one form; leave one out", forms[0], forms[1]),
+        ExitStatus::wrongUsage);
+  return ExitStatus::done;
+}
+
+/// More than a device can do was not done: the time or the device is wrong. The status goes
+/// through.
 static ExitStatus checkUse(const Ledger &ledger, const ReportOptions &options) {
   if (!options.device || options.stepSeconds <= 0)
     return ExitStatus::done;
   Utilisation use = utilisationOf(ledger, *options.device, options.stepSeconds);
   for (auto [what, value] : {std::pair{"MFU", use.exact}, {"HFU", use.hardware}})
     if (value > 1)
-      return fail(fmt::format("{} of {:.3f} is above 1: a step takes at least {:.3f} ms on {}; was the time taken after "
+      return fail(fmt::format("{} of {:.3f} is above 1: a step takes at least {:.3f} ms on {}; was "
+                              "the time taken after "
                               "synchronising, and of this device?",
-                              what, value, value * options.stepSeconds * 1e3, options.device->title));
+                              what, value, value * options.stepSeconds * 1e3,
+                              options.device->title));
   return ExitStatus::done;
 }
 
@@ -76,58 +95,49 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   auto flags = parseCommand(arguments, known, "napkin report MODEL.nap [flags]", 1, status);
   if (!flags)
     return status;
+  if ((status = checkFlags(*flags)) != ExitStatus::done)
+    return status;
   std::optional<Device> device;
   if ((status = readDeviceFlag(*flags, device)) != ExitStatus::done)
     return status;
   ReportOptions options;
   options.device = device ? &*device : nullptr;
   auto seconds = readStepTime(*flags);
-  if (!seconds || !findPreset(*flags, options.preset))
+  if (!seconds || !readPreset(*flags, options.preset))
     return ExitStatus::wrongUsage;
   options.stepSeconds = *seconds;
   Model model;
   if ((status = model.read(*flags)) != ExitStatus::done)
     return status;
 
-  const std::string *explained = flags->find("explain");
   Ledger ledger;
   recordPass(ledger, "import", model.module());
-  std::string last = flags->find("after") ? *flags->find("after") : "", explanation;
-  bool stopped = false;
   std::vector<std::string> passes;
-  auto explain = [&](mlir::ModuleOp module) {
-    llvm::raw_string_ostream stream(explanation);
-    return !explained || explainOp(module, *explained, stream);
-  };
-  bool isFound = true;
   status = model.plan([&](llvm::StringRef pass, mlir::ModuleOp module) {
     // Annotating changes no row.
-    if (pass == "nap-annotate-cost" || stopped)
+    if (pass == "nap-annotate-cost")
       return;
     passes.push_back(pass.str());
     recordPass(ledger, pass, module);
-    stopped = pass == last;
-    if (stopped)
-      isFound = explain(module);
   });
   if (status != ExitStatus::done)
     return status;
-  if (!last.empty() && !stopped)
-    return fail(fmt::format("--after={}: no such pass ran; the passes are {}", last, fmt::join(passes, ", ")),
-                ExitStatus::wrongUsage);
-  if (last.empty())
-    isFound = explain(model.module());
-  if (!isFound)
-    return fail(fmt::format("--explain={}: no kernel or op is called so {}; `napkin report` lists them", *explained,
-                            last.empty() ? "in the planned step" : "after " + last),
+  const std::string *last = flags->find("after");
+  if (last && !llvm::is_contained(passes, *last))
+    return fail(fmt::format("--after={}: no such pass ran; the passes are {}", *last,
+                            fmt::join(passes, ", ")),
                 ExitStatus::wrongUsage);
   if ((status = checkUse(ledger, options)) != ExitStatus::done)
     return status;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (explained)
-    text = explanation;
-  else if (flags->has("json"))
+  if (const std::string *explained = flags->find("explain")) {
+    if (!explainOp(model.module(), *explained, stream))
+      return fail(
+          fmt::format("--explain={}: no kernel or op is called so {}; `napkin report` lists them",
+                      *explained, last ? "after " + *last : "in the planned step"),
+          ExitStatus::wrongUsage);
+  } else if (flags->has("json"))
     printLedgerJson(ledger, options, stream);
   else if (flags->has("html"))
     printLedgerHtml(ledger, options, stream);

@@ -14,10 +14,15 @@ class Type;
 
 namespace nap {
 
-/// A dense peak: what a device does with operands of one type whose products are summed in another. There
-/// is no room for a sparse one.
+/// What operands of a peak can be, and what their products can be summed in.
+inline constexpr llvm::StringLiteral kPeakInputs[] = {"f64",  "f32", "tf32", "f16",
+                                                      "bf16", "f8",  "f4",   "i8"};
+inline constexpr llvm::StringLiteral kPeakSums[] = {"f64", "f32", "f16", "i32"};
+
+/// A dense peak: what a device does with operands of one type whose products are summed in another.
+/// There is no room for a sparse one.
 struct Peak {
-  /// "f64", "f32", "tf32", "f16", "bf16", "f8", "f4" or "i8"; sums: "f64", "f32", "f16" or "i32".
+  /// One of `kPeakInputs`; one of `kPeakSums`.
   std::string input, accumulate;
   /// FLOP/s.
   double flops = 0;
@@ -34,8 +39,8 @@ struct Device {
   double bandwidth = 0, memory = 0;
   /// Seconds from one kernel to the next, beside their work.
   double launchSeconds = 3e-6;
-  /// The bf16 peak from its factors, clock x fused multiply-adds of a unit and cycle x units x 2; 0: they
-  /// are not known.
+  /// The bf16 peak from its factors, clock x fused multiply-adds of a unit and cycle x units x 2;
+  /// 0: they are not known.
   double clock = 0, multiplyAddsPerUnit = 0, units = 0;
   /// The best product that was measured on it, in FLOP/s; never mixed with the peaks. 0: not known.
   double bestMeasured = 0;
@@ -45,8 +50,8 @@ struct Device {
   double derivedPeak() const { return clock * multiplyAddsPerUnit * units * 2; }
   /// The peak for exactly this pair, 0 where it is not known.
   double peak(llvm::StringRef input, llvm::StringRef accumulate) const;
-  /// The peak for products of these element types: of the pair; else of the type with any sums; else, for
-  /// there is no such unit, f32's.
+  /// The peak for products of these element types: of the pair; else of the type with any sums;
+  /// else, for there is no such unit, f32's.
   double matrixPeak(mlir::Type compute, mlir::Type accumulate) const;
   /// The f32 peak outside of matrix units: additions, comparisons. FLOP/s.
   double vectorPeak() const;
@@ -64,12 +69,12 @@ llvm::ArrayRef<Device> knownDevices();
 /// The device called `name` ("h100_sxm", "h100", "H100-SXM"), or null.
 const Device *findDevice(llvm::StringRef name);
 
-/// A processor of the size of a desktop's: 1 TFLOP/s of f32, 2 of bf16, 50 GB/s. What a decision takes that
-/// should not depend on the machine that it is made on.
+/// A processor of the size of a desktop's: 1 TFLOP/s of f32, 2 of bf16, 50 GB/s. What a decision
+/// takes that should not depend on the machine that it is made on.
 const Device &referenceDevice();
 
-/// Reads a device from JSON text (docs/accounting.md, Devices); fails with a sentence on what is wrong.
-/// `place` is what the text is called in it.
+/// Reads a device from JSON text (docs/accounting.md, Devices); fails with a sentence on what is
+/// wrong. `place` is what the text is called in it.
 llvm::Expected<Device> parseDevice(llvm::StringRef text, llvm::StringRef place);
 
 } // namespace nap

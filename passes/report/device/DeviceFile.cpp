@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 using namespace nap;
 
 /// A failure with a sentence.
@@ -13,14 +15,15 @@ static llvm::Error wrong(llvm::StringRef place, std::string sentence) {
   return llvm::createStringError(fmt::format("{}: {}", place.str(), sentence));
 }
 
-/// Reads the positive number `key` into `number`, times `unit`; `isNeeded` tells whether it may be missing.
+/// Reads the positive number `key` into `number`, times `unit`; `isNeeded` tells whether it may be
+/// missing.
 static llvm::Error readNumber(const llvm::json::Object &object, llvm::StringRef place,
                               llvm::StringRef key, double unit, bool isNeeded, double &number) {
   const llvm::json::Value *value = object.get(key);
   if (!value && !isNeeded)
     return llvm::Error::success();
   auto found = value ? value->getAsNumber() : std::nullopt;
-  if (!found || !(*found > 0))
+  if (!found || !(*found > 0) || !std::isfinite(*found * unit))
     return wrong(place, fmt::format("\"{}\" is {}, wanted a number above 0", key.str(),
                                     value ? "something else" : "missing"));
   number = *found * unit;
@@ -28,23 +31,27 @@ static llvm::Error readNumber(const llvm::json::Object &object, llvm::StringRef 
 }
 
 /// Reads {"bf16": 989.4, "f16/f16": 330.3} into peaks.
-static llvm::Error readPeaks(const llvm::json::Object &object, llvm::StringRef place, Device &device) {
+static llvm::Error readPeaks(const llvm::json::Object &object, llvm::StringRef place,
+                             Device &device) {
   const llvm::json::Object *peaks = object.getObject("peaks_tflops");
   if (!peaks || peaks->empty())
-    return wrong(place, "\"peaks_tflops\" is missing, wanted an object such as {\"f32\": 67, \"bf16\": 989.4}");
+    return wrong(
+        place,
+        "\"peaks_tflops\" is missing, wanted an object such as {\"f32\": 67, \"bf16\": 989.4}");
   std::vector<std::string> keys;
   for (auto &[key, value] : *peaks)
     keys.push_back(key.str());
   std::sort(keys.begin(), keys.end());
-  static constexpr llvm::StringRef inputs[] = {"f64", "f32", "tf32", "f16", "bf16", "f8", "f4", "i8"};
-  static constexpr llvm::StringRef sums[] = {"f64", "f32", "f16", "i32"};
   for (const std::string &key : keys) {
     auto [input, accumulate] = llvm::StringRef(key).split('/');
     if (accumulate.empty())
       accumulate = input == "f64" ? "f64" : input == "i8" ? "i32" : "f32";
-    if (!llvm::is_contained(inputs, input) || !llvm::is_contained(sums, accumulate))
-      return wrong(place, fmt::format("the peak \"{}\" is of no known types, wanted operands of f64, f32, tf32, "
-                                      "f16, bf16, f8, f4 or i8, and after a '/' sums in f64, f32, f16 or i32", key));
+    if (!llvm::is_contained(kPeakInputs, input) || !llvm::is_contained(kPeakSums, accumulate))
+      return wrong(
+          place,
+          fmt::format("the peak \"{}\" is of no known types, wanted operands of f64, f32, tf32, "
+                      "f16, bf16, f8, f4 or i8, and after a '/' sums in f64, f32, f16 or i32",
+                      key));
     Peak peak{input.str(), accumulate.str(), 0};
     if (llvm::Error error = readNumber(*peaks, place, key, 1e12, true, peak.flops))
       return error;
@@ -60,15 +67,19 @@ llvm::Expected<Device> nap::parseDevice(llvm::StringRef text, llvm::StringRef pl
   const llvm::json::Object *object = value->getAsObject();
   if (!object)
     return wrong(place, "no JSON object, wanted one with \"peaks_tflops\" and \"bandwidth_tb_s\"");
-  static constexpr llvm::StringRef known[] = {"name",      "source",    "peaks_tflops", "bandwidth_tb_s",
-                                              "memory_gb", "launch_us", "best_measured_tflops"};
+  static constexpr llvm::StringRef known[] = {
+      "name",      "source",    "peaks_tflops",        "bandwidth_tb_s",
+      "memory_gb", "launch_us", "best_measured_tflops"};
   std::vector<std::string> keys;
   for (auto &[key, entry] : *object)
     keys.push_back(key.str());
   std::sort(keys.begin(), keys.end());
   for (const std::string &key : keys)
     if (llvm::StringRef(key).contains("sparse"))
-      return wrong(place, fmt::format("\"{}\": sparse peaks are no peaks of dense work; give the dense figure", key));
+      return wrong(
+          place,
+          fmt::format("\"{}\": sparse peaks are no peaks of dense work; give the dense figure",
+                      key));
     else if (!llvm::is_contained(known, llvm::StringRef(key)))
       return wrong(place, fmt::format("\"{}\" is no entry of a device, which has {}", key,
                                       llvm::join(llvm::ArrayRef(known), ", ")));
@@ -78,11 +89,13 @@ llvm::Expected<Device> nap::parseDevice(llvm::StringRef text, llvm::StringRef pl
   device.source = object->getString("source").value_or("the user's file").str();
   if (llvm::Error error = readPeaks(*object, place, device))
     return error;
-  if (llvm::Error error = readNumber(*object, place, "bandwidth_tb_s", 1e12, true, device.bandwidth))
+  if (llvm::Error error =
+          readNumber(*object, place, "bandwidth_tb_s", 1e12, true, device.bandwidth))
     return error;
   if (llvm::Error error = readNumber(*object, place, "memory_gb", 1e9, false, device.memory))
     return error;
-  if (llvm::Error error = readNumber(*object, place, "launch_us", 1e-6, false, device.launchSeconds))
+  if (llvm::Error error =
+          readNumber(*object, place, "launch_us", 1e-6, false, device.launchSeconds))
     return error;
   if (llvm::Error error =
           readNumber(*object, place, "best_measured_tflops", 1e12, false, device.bestMeasured))

@@ -2,26 +2,16 @@
 #include "ir/Einsum.h"
 #include "ir/attention/Attention.h"
 #include "passes/Report.h"
+#include "passes/report/Names.h"
 #include "passes/report/print/Numbers.h"
-
 
 #include <fmt/format.h>
 
 using namespace mlir;
 using namespace nap;
 
-/// "4x1024x768xf32".
-static std::string typeText(Type type) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  auto tensor = cast<RankedTensorType>(type);
-  for (int64_t size : tensor.getShape())
-    out << size << 'x';
-  out << tensor.getElementType();
-  return text;
-}
-
-/// "2 x b s d o = 2 * 4 * 1024 * 768 * 3072 = 19,327,352,832 mm", a line a step of the pairwise order.
+/// "2 x b s d o = 2 * 4 * 1024 * 768 * 3072 = 19,327,352,832 mm", a line a step of the pairwise
+/// order.
 static std::string explainEinsum(EinsumOp einsum) {
   std::string text;
   SmallVector<int64_t> sizes = letterSizes(einsum);
@@ -35,7 +25,8 @@ static std::string explainEinsum(EinsumOp einsum) {
     for (char letter : letters)
       product += fmt::format("{}{}", product.empty() ? "" : "*", sizes[letter]);
     if (step.lhs == step.rhs && !step.contracts)
-      text += fmt::format("    {}: sums, terms - results = {} vec\n", step.pattern.text(), grouped(step.work));
+      text += fmt::format("    {}: sums, terms - results = {} vec\n", step.pattern.text(),
+                          grouped(step.work));
     else
       text += fmt::format("    {}: {} = {} {}\n", step.pattern.text(), product, grouped(step.work),
                           step.contracts ? "mm" : "vec");
@@ -46,17 +37,14 @@ static std::string explainEinsum(EinsumOp einsum) {
 /// Pairs that a mask leaves, those of whole blocks, and all.
 template <typename OpTy> static std::string explainAttention(OpTy op, int64_t products) {
   AttentionShape shape = attentionShape(op);
-  Count seen = 0;
-  for (int64_t i = 0; i < shape.queries; ++i)
-    seen += std::max<int64_t>(0, shape.lastKey(i) - shape.firstKey(i));
   Count heads = Count(shape.lead) * shape.heads;
   std::string text;
   auto line = [&](const char *name, Count pairs) {
-    text += fmt::format("    {}: 2*{}*{}*{}*({}+{}) = {} mm\n", name, products, grouped(heads), grouped(pairs),
-                        shape.keySize, shape.valueSize,
+    text += fmt::format("    {}: 2*{}*{}*{}*({}+{}) = {} mm\n", name, products, grouped(heads),
+                        grouped(pairs), shape.keySize, shape.valueSize,
                         grouped(heads * pairs * 2 * products * (shape.keySize + shape.valueSize)));
   };
-  line("model, causal exact (pairs seen)", seen);
+  line("model, causal exact (pairs seen)", seenPairs(shape));
   line("model, causal dense (all pairs)", Count(shape.queries) * shape.keys);
   text += fmt::format("    program: {} pairs in blocks with a pair that is seen, {} mm\n",
                       grouped(countAttentionPairs(shape).pairs), grouped(op.getCost().mm));
@@ -66,22 +54,16 @@ template <typename OpTy> static std::string explainAttention(OpTy op, int64_t pr
 /// The counters that are not 0: "vec 3, trn 1".
 static std::string counters(const Cost &cost) {
   std::string text;
-  auto add = [&](const char *name, Count count) {
-    if (count != 0)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, grouped(count));
-  };
-  add("mm", cost.mm);
-  add("vec", cost.vec);
-  add("trn", cost.trn);
-  add("cmp", cost.cmp);
-  add("cvt", cost.cvt);
-  add("integer", cost.integer);
+  for (auto [name, counter] : kCounters)
+    if (cost.*counter != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name.str(), grouped(cost.*counter));
   return text.empty() ? "nothing" : text;
 }
 
 static std::string explain(Operation *op) {
   Type type = op->getNumResults() ? op->getResult(0).getType() : op->getOperand(0).getType();
-  std::string head = fmt::format("  {} -> {}\n", op->getName().stripDialect().str(), typeText(type));
+  std::string head =
+      fmt::format("  {} -> {}\n", op->getName().stripDialect().str(), typeText(type));
   if (auto einsum = dyn_cast<EinsumOp>(op))
     return head + explainEinsum(einsum);
   if (auto attention = dyn_cast<AttentionOp>(op))
@@ -95,25 +77,16 @@ static std::string explain(Operation *op) {
   if (isa<Fusable>(op)) {
     int64_t elements = cast<RankedTensorType>(type).getNumElements();
     Cost each = cost;
-    for (Count Cost::*counter :
-         {&Cost::mm, &Cost::vec, &Cost::trn, &Cost::cmp, &Cost::cvt, &Cost::integer})
+    for (auto [name, counter] : kCounters)
       each.*counter = elements ? each.*counter / elements : Count(0);
-    return head + fmt::format("    {} an element, of {}: {}\n", counters(each), grouped(elements), counters(cost));
+    return head + fmt::format("    {} an element, of {}: {}\n", counters(each), grouped(elements),
+                              counters(cost));
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return head + fmt::format("    terms - results = {} - {}: {}\n",
                               grouped(reduce.getX().getType().getNumElements()),
                               grouped(reduce.getType().getNumElements()), counters(cost));
   return head + fmt::format("    {}\n", counters(cost));
-}
-
-/// What a kernel or op is called.
-static StringRef nameOf(Operation *op) {
-  if (auto kernel = dyn_cast<KernelOp>(op))
-    return kernel.getName();
-  if (auto launch = dyn_cast<LaunchOp>(op))
-    return launch.getKernel();
-  return op->getName().stripDialect();
 }
 
 bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
@@ -134,8 +107,8 @@ bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
         text = explain(&op);
       }
       text += fmt::format("  = {}\n", counters(workOf(&op, symbols).total()));
-      text += fmt::format("    bytes: {} at least, {} by the plan\n", grouped(leastBytes(&op, symbols)),
-                          grouped(plannedBytes(&op, symbols)));
+      text += fmt::format("    bytes: {} at least, {} by the plan\n",
+                          grouped(leastBytes(&op, symbols)), grouped(plannedBytes(&op, symbols)));
       if (times[text] == 0)
         order.push_back(text);
       times[text] += count;

@@ -1,6 +1,5 @@
 // The ledger as JSON: the schema stands in docs/accounting.md.
 #include "passes/Report.h"
-#include "passes/report/KernelTime.h"
 #include "passes/report/print/Numbers.h"
 
 #include "llvm/Support/JSON.h"
@@ -12,6 +11,12 @@ static void count(OStream &json, llvm::StringRef name, Count value) {
   json.attributeBegin(name);
   json.rawValue(digits(value));
   json.attributeEnd();
+}
+
+/// An attribute a counter but `mm`, which has several names.
+static void countersBesideProducts(OStream &json, const Cost &cost) {
+  for (auto [name, counter] : llvm::drop_begin(kCounters))
+    count(json, name, cost.*counter);
 }
 
 /// {"exact": 1, "half": 1, "dense": 1}.
@@ -34,11 +39,7 @@ static void work(OStream &json, const Work &work) {
         json.attribute("compute", compute);
         json.attribute("accumulate", accumulate);
         count(json, "mm", part.mm);
-        count(json, "vec", part.vec);
-        count(json, "trn", part.trn);
-        count(json, "cmp", part.cmp);
-        count(json, "cvt", part.cvt);
-        count(json, "integer", part.integer);
+        countersBesideProducts(json, part);
       });
   });
 }
@@ -82,11 +83,7 @@ static void row(OStream &json, const LedgerRow &row, const Device *device) {
     flops(json, "model_flops", *row.model);
   Cost total = row.totals.work.total();
   count(json, "hw_flops", total.mm);
-  count(json, "vec", total.vec);
-  count(json, "trn", total.trn);
-  count(json, "cmp", total.cmp);
-  count(json, "cvt", total.cvt);
-  count(json, "integer", total.integer);
+  countersBesideProducts(json, total);
   count(json, "total_flops", total.total());
   work(json, row.totals.work);
   count(json, "bytes_min", row.totals.leastBytes);
@@ -111,8 +108,7 @@ static void row(OStream &json, const LedgerRow &row, const Device *device) {
         count(json, "bytes_plan", group.plannedBytes);
         if (!device)
           return;
-        RoofTime time = roofTime(group.work, group.plannedBytes, *device);
-        time.launch = device->launchSeconds * double(group.count);
+        RoofTime time = roofTime(group, *device);
         json.attribute("roof_ms", time.total() * 1e3);
         json.attribute("bound", time.isCompute() ? "compute" : "memory");
       });
@@ -137,7 +133,8 @@ static void facts(OStream &json, const ModelFacts &facts) {
   });
 }
 
-void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options,
+                          llvm::raw_ostream &out) {
   OStream json(out, 1);
   json.object([&] {
     json.attribute("version", 1);

@@ -11,7 +11,9 @@ namespace nap {
 std::string scaled(double value);
 /// The same in six columns at most: "2.334T", "19.8G", "412".
 std::string shortScaled(double value);
-/// Bytes in MiB, with four figures or all before the point: "0.250", "786.3", "5800".
+/// Bytes in MiB.
+inline double inMiB(int64_t bytes) { return double(bytes) / (1 << 20); }
+/// Bytes in MiB as text, with four figures or all before the point: "0.250", "786.3", "5800".
 std::string mebibytes(double bytes);
 /// "-70.1%" from one number to the next; empty where nothing changed.
 std::string change(double before, double now);

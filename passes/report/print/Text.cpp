@@ -1,6 +1,5 @@
 // The ledger as text of at most 120 columns.
 #include "passes/Report.h"
-#include "passes/report/KernelTime.h"
 #include "passes/report/print/Numbers.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -25,26 +24,25 @@ static void printHead(const Ledger &ledger, const ReportOptions &options, llvm::
 }
 
 static void printRows(const Ledger &ledger, llvm::raw_ostream &out) {
-  out << fmt::format("\n{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n", "PASS",
-                     "OPS", "MODEL", "HW", "VEC+CMP", "TRN", "B MIN", "B PLAN", "", "F/B", "SAVED",
-                     "PEAK", "", "CHECK");
-  out << fmt::format("{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7}\n", "", "", "FLOP",
-                     "FLOP", "FLOP", "", "byte", "byte", "", "", "MiB", "MiB");
+  out << fmt::format("\n{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n",
+                     "PASS", "OPS", "MODEL", "HW", "VEC+CMP", "TRN", "B MIN", "B PLAN", "", "F/B",
+                     "SAVED", "PEAK", "", "CHECK");
+  out << fmt::format("{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7}\n", "", "",
+                     "FLOP", "FLOP", "FLOP", "", "byte", "byte", "", "", "MiB", "MiB");
   const LedgerRow *before = nullptr;
   for (const LedgerRow &row : ledger.rows) {
     Cost cost = row.totals.work.total();
     double planned = double(row.totals.plannedBytes), peak = double(row.memory.total());
-    out << fmt::format("{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n",
-                       row.pass, row.totals.ops,
-                       row.model ? shortScaled(double(row.model->exact)) : "-",
-                       shortScaled(double(cost.mm)), shortScaled(double(cost.vec + cost.cmp)),
-                       shortScaled(double(cost.trn)), shortScaled(double(row.totals.leastBytes)),
-                       shortScaled(planned),
-                       before ? change(double(before->totals.plannedBytes), planned) : "",
-                       planned > 0 ? fmt::format("{:.4g}", double(cost.total()) / planned) : "-",
-                       row.model ? mebibytes(double(row.savedAtLoss)) : "-", mebibytes(peak),
-                       before ? change(double(before->memory.total()), peak) : "",
-                       row.isBroken ? "BROKEN" : row.check);
+    out << fmt::format(
+        "{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n", row.pass,
+        row.totals.ops, row.model ? shortScaled(double(row.model->exact)) : "-",
+        shortScaled(double(cost.mm)), shortScaled(double(cost.vec + cost.cmp)),
+        shortScaled(double(cost.trn)), shortScaled(double(row.totals.leastBytes)),
+        shortScaled(planned), before ? change(double(before->totals.plannedBytes), planned) : "",
+        planned > 0 ? fmt::format("{:.4g}", double(cost.total()) / planned) : "-",
+        row.model ? mebibytes(double(row.savedAtLoss)) : "-", mebibytes(peak),
+        before ? change(double(before->memory.total()), peak) : "",
+        row.isBroken ? "BROKEN" : row.check);
     before = &row;
   }
 }
@@ -54,8 +52,10 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
   out << fmt::format("\nMEMORY after {}{:>{}}{:>14}{:>10}\n", row.pass, "MiB",
                      std::max<int>(3, 37 - int(row.pass.size())), "GB", "%");
   auto line = [&](const char *name, int64_t bytes) {
-    out << fmt::format("  {:<34}{:>14.3f}{:>14.4f}", name, double(bytes) / (1 << 20), double(bytes) / 1e9);
-    out << (memory.total() > 0 ? fmt::format("{:>10.1f}\n", 100 * double(bytes) / double(memory.total())) : "\n");
+    out << fmt::format("  {:<34}{:>14.3f}{:>14.4f}", name, inMiB(bytes), double(bytes) / 1e9);
+    out << (memory.total() > 0
+                ? fmt::format("{:>10.1f}\n", 100 * double(bytes) / double(memory.total()))
+                : "\n");
   };
   line("parameters", memory.parameters);
   if (memory.working)
@@ -82,8 +82,7 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
   out << fmt::format("  peak at {}; live there:\n", row.peakAt);
   constexpr size_t most = 5;
   for (size_t k = 0; k < std::min(most, row.live.size()); ++k)
-    out << fmt::format("    {:<70.70}{:>14.3f}\n", row.live[k].name,
-                       double(row.live[k].bytes) / (1 << 20));
+    out << fmt::format("    {:<70.70}{:>14.3f}\n", row.live[k].name, inMiB(row.live[k].bytes));
   if (row.live.size() > most)
     out << fmt::format("    ... and {} more\n", row.live.size() - most);
 }
@@ -93,7 +92,8 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
   const ModelFacts &facts = ledger.facts;
   std::optional<ModelFlops> model = ledger.rows.back().model;
   if (facts.forward.exact > 0) {
-    out << fmt::format("\n{:<48}{:>28}{:>9}{:>12}\n", "MODEL FLOPs of a step, forward by part", "FLOP", "%", "");
+    out << fmt::format("\n{:<48}{:>28}{:>9}{:>12}\n", "MODEL FLOPs of a step, forward by part",
+                       "FLOP", "%", "");
     auto line = [&](llvm::StringRef name, Count flops) {
       out << fmt::format("  {:<46.46}{:>28}{:>9.1f}{:>12}\n", name.str(), grouped(flops),
                          100 * double(flops) / double(facts.forward.exact), scaled(double(flops)));
@@ -105,7 +105,8 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
   if (!model)
     return;
   auto line = [&](std::string name, Count flops) {
-    out << fmt::format("  {:<46.46}{:>28}{:>9}{:>12}\n", name, grouped(flops), "", scaled(double(flops)));
+    out << fmt::format("  {:<46.46}{:>28}{:>9}{:>12}\n", name, grouped(flops), "",
+                       scaled(double(flops)));
   };
   line("forward + backward, causal exact", model->exact);
   if (model->masked > 0) {
@@ -117,7 +118,8 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
                        double(model->exact - facts.forward.exact) / double(facts.forward.exact));
   std::vector<const Preset *> shown;
   for (const Preset &preset : presets())
-    if (options.preset ? &preset == options.preset : preset.name == "gpt3_d1" || preset.name == "palm")
+    if (options.preset ? &preset == options.preset
+                       : preset.name == "gpt3_d1" || preset.name == "palm")
       shown.push_back(&preset);
   for (const Preset *preset : shown) {
     Count flops = preset->count(facts);
@@ -147,11 +149,13 @@ static void printRoof(const Ledger &ledger, const ReportOptions &options, llvm::
     out << fmt::format("  {:<22} {:>10}FLOP at {}FLOP/s dense, ridge {:.1f} FLOP/B\n", type,
                        scaled(double(part.mm)), scaled(peak), peak / device.bandwidth);
   }
-  out << fmt::format("  {}B/s, {} GB; {}\n", scaled(device.bandwidth), device.memory / 1e9, device.source);
+  out << fmt::format("  {}B/s, {} GB; {}\n", scaled(device.bandwidth), device.memory / 1e9,
+                     device.source);
   int64_t launches = 0;
   for (const OpGroup &group : row.groups)
     launches += group.count;
-  out << fmt::format("  contractions {:.3f} ms, all arithmetic {:.3f} ms, traffic {:.3f} ms, {} launches {:.3f} ms\n",
+  out << fmt::format("  contractions {:.3f} ms, all arithmetic {:.3f} ms, traffic {:.3f} ms, {} "
+                     "launches {:.3f} ms\n",
                      products * 1e3, all.compute * 1e3, all.memory * 1e3, launches,
                      double(launches) * device.launchSeconds * 1e3);
   out << fmt::format("  whole step {:.3f} ms, at least {:.3f} ms", sum * 1e3,
@@ -165,7 +169,8 @@ static void printRoof(const Ledger &ledger, const ReportOptions &options, llvm::
 }
 
 /// What a measured step makes of it.
-static void printMeasured(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+static void printMeasured(const Ledger &ledger, const ReportOptions &options,
+                          llvm::raw_ostream &out) {
   const LedgerRow &row = ledger.rows.back();
   double seconds = options.stepSeconds;
   out << fmt::format("\nMEASURED {:.3f} ms a step: ", seconds * 1e3);
@@ -180,40 +185,24 @@ static void printMeasured(const Ledger &ledger, const ReportOptions &options, ll
   }
   Utilisation use = utilisationOf(ledger, *options.device, seconds);
   if (row.model)
-    out << fmt::format("  MFU {:.2f} % (causal exact), {:.2f} % (half), {:.2f} % (dense); ", 100 * use.exact,
-                       100 * use.half, 100 * use.dense);
-  out << fmt::format("HFU {:.2f} %; roofline efficiency {:.1f} %\n", 100 * use.hardware, 100 * use.roofline);
+    out << fmt::format("  MFU {:.2f} % (causal exact), {:.2f} % (half), {:.2f} % (dense); ",
+                       100 * use.exact, 100 * use.half, 100 * use.dense);
+  out << fmt::format("HFU {:.2f} %; roofline efficiency {:.1f} %\n", 100 * use.hardware,
+                     100 * use.roofline);
 }
 
 static void printTop(const LedgerRow &row, const Device *device, llvm::raw_ostream &out) {
-  struct Entry {
-    const OpGroup *group;
-    double weight;
-    bool isCompute;
-  };
-  std::vector<Entry> entries;
   double sum = 0;
-  for (const OpGroup &group : row.groups) {
-    Entry entry{&group, double(group.plannedBytes), false};
-    if (device) {
-      RoofTime time = roofTime(group.work, group.plannedBytes, *device);
-      time.launch = device->launchSeconds * double(group.count);
-      entry.weight = time.total();
-      entry.isCompute = time.isCompute();
-    }
-    sum += entry.weight;
-    entries.push_back(entry);
-  }
-  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-    return std::pair{-a.weight, a.group} < std::pair{-b.weight, b.group};
-  });
-  out << fmt::format("\n{:<48}{:>6}{:>12}{:>12}{:>10}", device ? "TOP OPS by roof time" : "TOP OPS by bytes",
-                     "N", "FLOP", "BYTES", "FLOP/B");
-  out << (device ? fmt::format("{:>9}{:>12}{:>7}\n", "BOUND", "ms", "%") : fmt::format("{:>7}\n", "%"));
-  auto line = [&](llvm::StringRef name, int64_t count, double flops, double bytes, const char *bound,
-                  double weight) {
-    out << fmt::format("{:<48.48}{:>6}{:>12}{:>12}{:>10.2f}", name.str(), count, scaled(flops), scaled(bytes),
-                       bytes > 0 ? flops / bytes : 0.0);
+  std::vector<WeighedGroup> entries = groupsByWeight(row, device, sum);
+  out << fmt::format("\n{:<48}{:>6}{:>12}{:>12}{:>10}",
+                     device ? "TOP OPS by roof time" : "TOP OPS by bytes", "N", "FLOP", "BYTES",
+                     "FLOP/B");
+  out << (device ? fmt::format("{:>9}{:>12}{:>7}\n", "BOUND", "ms", "%")
+                 : fmt::format("{:>7}\n", "%"));
+  auto line = [&](llvm::StringRef name, int64_t count, double flops, double bytes,
+                  const char *bound, double weight) {
+    out << fmt::format("{:<48.48}{:>6}{:>12}{:>12}{:>10.2f}", name.str(), count, scaled(flops),
+                       scaled(bytes), bytes > 0 ? flops / bytes : 0.0);
     double percent = sum > 0 ? 100 * weight / sum : 0;
     out << (device ? fmt::format("{:>9}{:>12.3f}{:>7.1f}\n", bound, weight * 1e3, percent)
                    : fmt::format("{:>7.1f}\n", percent));
@@ -237,8 +226,8 @@ static void printTop(const LedgerRow &row, const Device *device, llvm::raw_ostre
     restWeight += weight;
   }
   if (entries.size() > most)
-    line(fmt::format("... and {} more kinds", entries.size() - most), restCount, restFlops, restBytes, "",
-         restWeight);
+    line(fmt::format("... and {} more kinds", entries.size() - most), restCount, restFlops,
+         restBytes, "", restWeight);
   line("= all", allCount, allFlops, allBytes, "", sum);
 }
 
