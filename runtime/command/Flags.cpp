@@ -10,7 +10,7 @@
 
 namespace napkin::runtime {
 
-static constexpr std::array<FlagSpec, 28> runTable = {{
+static constexpr std::array<FlagSpec, 31> runTable = {{
     {"data", "[INPUT=]FILE", "what to train on: text, .bin, .npy, .npz, .safetensors; may repeat"},
     {"data-format", "F", "auto (by the ending), bytes, tokens (uint16); default auto"},
     {"data-order", "ORDER", "shuffled or sequential; default shuffled"},
@@ -35,6 +35,10 @@ static constexpr std::array<FlagSpec, 28> runTable = {{
     {"check-nan", "", "stop at the first launch that writes a value that is not finite; slow"},
     {"trace", "FILE", "write the time of each launch for Perfetto"},
     {"profile", "", "print each kernel's time beside its floor; 'napkin device' measures those"},
+    {"audit", "", "print a step as predicted beside as measured; exit 5 beyond a limit"},
+    {"audit-limit", "WHAT=R",
+     "most of measured / predicted: memory, flops, bytes, time; 0 is none; may repeat"},
+    {"audit-file", "FILE", "write the audit as JSON"},
     {"timing", "", "print the seconds of each phase up to the first step on standard error"},
     {"device", "D", "cpu, or cuda-host: CUDA text in an emulator with checks, slow; default cpu"},
     {"quiet", "", "no progress on standard error"},
@@ -275,6 +279,26 @@ private:
 };
 } // namespace
 
+/// Reads --audit-limit WHAT=RATIO, each time that it is given.
+static Failure readAuditLimits(const ParsedFlags &flags, AuditLimits &limits) {
+  for (const auto &[name, text] : flags.flags) {
+    if (name != "audit-limit")
+      continue;
+    size_t equals = std::min(text.find('='), text.size());
+    std::string_view what = std::string_view(text).substr(0, equals);
+    const auto *known = std::find_if(std::begin(auditLimitNames), std::end(auditLimitNames),
+                                     [&](const AuditLimit &limit) { return limit.name == what; });
+    std::optional<double> ratio =
+        parseNumber(std::string_view(text).substr(std::min(equals + 1, text.size())));
+    if (known == std::end(auditLimitNames) || !ratio || (*ratio != 0 && *ratio < 1))
+      return usage(fmt::format("--audit-limit is '{}' and memory, flops, bytes or time with a "
+                               "ratio from 1, or 0, is wanted, such as memory=1.05",
+                               text));
+    limits.*known->limit = *ratio;
+  }
+  return std::nullopt;
+}
+
 Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   constexpr int64_t many = int64_t{1} << 53;
   RunOptions options;
@@ -332,6 +356,8 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   options.checkNan = flags.has("check-nan");
   reader.text("trace", options.trace);
   options.profile = flags.has("profile");
+  options.audit = flags.has("audit");
+  reader.text("audit-file", options.auditFile);
   options.quiet = flags.has("quiet");
   options.timing = flags.has("timing");
   if (reader.failure)
@@ -345,11 +371,20 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   if (!options.load.empty() && !(options.resume.empty() && options.init.empty()))
     return usage(fmt::format("--{} brings its own weights; leave --load out",
                              options.resume.empty() ? "init" : "resume"));
-  if (options.checkNan && (options.profile || !options.trace.empty()))
-    return usage(fmt::format("--check-nan distorts times; leave {} out",
-                             options.profile ? "--profile" : "--trace"));
-  if (options.profile && !options.trace.empty())
-    return usage("--profile and --trace both time launches; give one of them");
+  if (Failure failure = readAuditLimits(flags, options.auditLimits))
+    return *failure;
+  if (!options.audit && (flags.has("audit-limit") || !options.auditFile.empty()))
+    return usage(fmt::format("--{} wants --audit",
+                             options.auditFile.empty() ? "audit-limit" : "audit-file"));
+  std::vector<std::string_view> timing;
+  for (std::string_view name : {"profile", "trace", "audit"})
+    if (flags.has(name))
+      timing.push_back(name);
+  if (options.checkNan && !timing.empty())
+    return usage(fmt::format("--check-nan distorts times; leave --{} out", timing[0]));
+  if (timing.size() > 1)
+    return usage(fmt::format("--{} and --{} both time launches; give one of them", timing[0],
+                             timing[1]));
   return options;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace napkin::runtime {
 
@@ -26,6 +25,14 @@ void Profile::ended(const Function &function, int64_t index, const Launch &, int
 void Profile::stepEnded(int64_t nanoseconds) {
   if (++steps > 0)
     stepNanoseconds += nanoseconds;
+}
+
+void KernelTimes::add(const KernelTimes &more) {
+  launches += more.launches;
+  seconds += more.seconds;
+  floor += more.floor;
+  flops += more.flops;
+  bytes += more.bytes;
 }
 
 /// The element type whose peak bounds a launch: of the floats that it reads the narrowest.
@@ -52,61 +59,62 @@ double floorSeconds(const Program &program, const Launch &launch, const DevicePe
   return std::max(launch.flops / peak, launch.bytes / bandwidth);
 }
 
-std::string Profile::text() const {
-  if (steps <= 0)
-    return "profile: the first step is left out, and no other ran\n";
-  struct Row {
-    int64_t launches = 0;
-    double seconds = 0, floor = 0, flops = 0, bytes = 0;
-  };
-  std::vector<Row> rows(program.kernels.size());
-  Row all;
-  double count = static_cast<double>(steps);
+std::vector<KernelTimes> Profile::kernelTimes() const {
+  std::vector<KernelTimes> rows(program.kernels.size());
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i].kernel = static_cast<int64_t>(i);
+  double count = static_cast<double>(std::max<int64_t>(steps, 1));
   for (size_t f = 0; f < sums.size(); ++f)
     for (size_t i = 0; i < sums[f].size(); ++i) {
       const Sum &sum = sums[f][i];
       const Launch &launch = program.functions[f].launches[i];
       double times = static_cast<double>(sum.launches) / count;
-      for (Row *row : {&rows[launch.kernel], &all}) {
-        row->launches += sum.launches;
-        row->seconds += static_cast<double>(sum.nanoseconds) * 1e-9 / count;
-        row->floor += times * floorSeconds(program, launch, peaks, threads);
-        row->flops += times * launch.flops;
-        row->bytes += times * launch.bytes;
-      }
+      rows[launch.kernel].add({0, times, static_cast<double>(sum.nanoseconds) * 1e-9 / count,
+                               times * floorSeconds(program, launch, peaks, threads),
+                               times * launch.flops, times * launch.bytes});
     }
-  std::vector<size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return rows[a].seconds > rows[b].seconds; });
+  std::erase_if(rows, [](const KernelTimes &row) { return row.launches == 0; });
+  std::stable_sort(rows.begin(), rows.end(), [](const KernelTimes &a, const KernelTimes &b) {
+    return a.seconds > b.seconds;
+  });
+  return rows;
+}
 
+double Profile::stepSeconds() const {
+  return steps <= 0 ? 0 : static_cast<double>(stepNanoseconds) * 1e-9 / static_cast<double>(steps);
+}
+
+std::string Profile::text() const {
+  if (steps <= 0)
+    return "profile: the first step is left out, and no other ran\n";
+  std::vector<KernelTimes> rows = kernelTimes();
+  KernelTimes all;
   size_t width = 11;
-  for (size_t kernel : order)
-    if (rows[kernel].launches > 0)
-      width = std::max(width, program.kernels[kernel].name.size());
+  for (const KernelTimes &row : rows) {
+    all.add(row);
+    width = std::max(width, program.kernels[row.kernel].name.size());
+  }
   std::string text =
       fmt::format("{:<{}} {:>9} {:>10} {:>10} {:>8} {:>10} {:>10}\n", "kernel", width, "launches",
                   "ms", "GFLOP/s", "GB/s", "floor ms", "time/floor");
-  auto line = [&](const std::string &name, const Row &row) {
-    std::string floors = row.floor > 0 ? fmt::format("{:>10.3f} {:>10.2f}", row.floor * 1e3,
-                                                     row.seconds / row.floor)
-                                       : fmt::format("{:>10} {:>10}", "-", "-");
+  auto line = [&](const std::string &name, const KernelTimes &row) {
+    std::string floors =
+        row.floor > 0 ? fmt::format("{:>10.3f} {:>10.2f}", row.floor * 1e3, row.seconds / row.floor)
+                      : fmt::format("{:>10} {:>10}", "-", "-");
     double seconds = std::max(row.seconds, 1e-12);
     text += fmt::format("{:<{}} {:>9.1f} {:>10.3f} {:>10.1f} {:>8.1f} {}\n", name, width,
-                        static_cast<double>(row.launches) / count, row.seconds * 1e3,
-                        row.flops / seconds * 1e-9, row.bytes / seconds * 1e-9, floors);
+                        row.launches, row.seconds * 1e3, row.flops / seconds * 1e-9,
+                        row.bytes / seconds * 1e-9, floors);
   };
-  for (size_t kernel : order)
-    if (rows[kernel].launches > 0)
-      line(program.kernels[kernel].name, rows[kernel]);
+  for (const KernelTimes &row : rows)
+    line(program.kernels[row.kernel].name, row);
   line("all kernels", all);
-  double step = static_cast<double>(stepNanoseconds) * 1e-9 / count;
+  double step = stepSeconds();
   text += fmt::format("{} step{} of {:.3f} ms on {} thread{}", steps, steps == 1 ? "" : "s",
                       step * 1e3, threads, threads == 1 ? "" : "s");
-  text += all.floor > 0
-              ? fmt::format("; floor {:.3f} ms, {:.1f} % of the roofline\n", all.floor * 1e3,
-                            100 * all.floor / step)
-              : "; no floors, since this machine was not measured: run 'napkin device'\n";
+  text += all.floor > 0 ? fmt::format("; floor {:.3f} ms, {:.1f} % of the roofline\n",
+                                      all.floor * 1e3, 100 * all.floor / step)
+                        : "; no floors, since this machine was not measured: run 'napkin device'\n";
   return text;
 }
 

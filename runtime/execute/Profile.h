@@ -7,7 +7,21 @@
 #include "runtime/device/Peaks.h"
 #include "runtime/execute/Executor.h"
 
+#include <algorithm>
+
 namespace napkin::runtime {
+
+/// What the launches of a kernel do in one step, the mean over the steps that count.
+struct KernelTimes {
+  int64_t kernel = 0; ///< index in `Program::kernels`
+  double launches = 0;
+  double seconds = 0;          ///< measured
+  double floor = 0;            ///< seconds; 0 where the machine was not measured
+  double flops = 0, bytes = 0; ///< as the program states them
+
+  /// Adds the figures of another kernel.
+  void add(const KernelTimes &more);
+};
 
 /// Adds up the times of launches over training steps. The first step, which touches fresh memory,
 /// is left out. After construction nothing is allocated until `text`.
@@ -25,6 +39,13 @@ public:
   /// milliseconds, time over floor; then the sum of the kernels and the step. Floors are missing
   /// where the machine was not measured. One sentence if no step counted.
   std::string text() const;
+
+  /// A row for each kernel that ran, the longest first.
+  std::vector<KernelTimes> kernelTimes() const;
+  /// The mean time of a step in seconds, 0 if none counted.
+  double stepSeconds() const;
+  /// Steps that count.
+  int64_t countedSteps() const { return std::max<int64_t>(steps, 0); }
 
 private:
   struct Sum {

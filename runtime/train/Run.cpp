@@ -2,6 +2,7 @@
 
 #include "runtime/train/Run.h"
 
+#include "runtime/audit/Audit.h"
 #include "runtime/device/Peaks.h"
 #include "runtime/execute/Philox.h"
 #include "runtime/execute/Profile.h"
@@ -21,9 +22,11 @@ namespace {
 /// A run of one program; its parts are called once each, in the order of `all`.
 class Run {
 public:
-  Run(Session &session, const RunOptions &options, std::string_view name, PhaseTimes times)
+  /// `audit` is null unless the run is audited.
+  Run(Session &session, const RunOptions &options, std::string_view name, PhaseTimes times,
+      Audit *audit)
       : session(session), program(session.program()), options(options), name(name),
-        times(std::move(times)), load(options.load) {}
+        times(std::move(times)), load(options.load), audit(audit) {}
 
   Failure all();
   bool interrupted = false;
@@ -42,6 +45,7 @@ private:
   Failure evaluateNow(Progress *progress, const std::string &outputs);
   Failure save();
   Failure printSamples();
+  Failure reportMeasured();
   void note(std::string_view sentence) const;
   void printTimes();
 
@@ -58,6 +62,7 @@ private:
   int64_t skippedInARow = 0;
   NanFinder *nanFinder = nullptr;
   std::optional<Profile> profile;
+  Audit *audit = nullptr;
 };
 } // namespace
 
@@ -109,6 +114,7 @@ Failure Run::findWeights() {
 Failure Run::checkNoTraining() const {
   const std::tuple<bool, std::string_view, std::string_view> trainingOnly[] = {
       {options.profile, "profile", "times training steps"},
+      {options.audit, "audit", "measures training steps"},
       {!options.save.empty(), "save", "saves what training makes"},
       {!options.log.empty(), "log", "has a line for each training step"},
       {options.evalEvery > 0, "eval-every", "counts training steps"}};
@@ -123,6 +129,8 @@ Failure Run::checkPlaces() const {
   const std::pair<std::string_view, const std::string &> written[] = {{"save", options.save},
                                                                       {"outputs", options.outputs},
                                                                       {"trace", options.trace},
+                                                                      {"audit-file",
+                                                                       options.auditFile},
                                                                       {"log", options.log}};
   for (size_t i = 0; i < std::size(written); ++i) {
     const auto &[flag, file] = written[i];
@@ -256,6 +264,10 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   // Evaluations are no part of it.
   if (profile)
     session.setObserver(&*profile);
+  if (audit) {
+    session.setObserver(audit);
+    audit->stepBegins();
+  }
   int64_t beganAt = nowNanoseconds();
   if (Failure failure = runner.run(state.step, state.cursor))
     return failure;
@@ -263,6 +275,10 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   if (profile) {
     session.setObserver(nullptr);
     profile->stepEnded(nanoseconds);
+  }
+  if (audit) {
+    session.setObserver(nullptr);
+    audit->stepEnded(nanoseconds);
   }
   if (Failure failure = progress.step(state.step, runner, nanoseconds))
     return failure;
@@ -373,6 +389,20 @@ Failure Run::printSamples() {
   return writeOutput(text);
 }
 
+/// The table and the file of what was measured, and whether it is what was predicted.
+Failure Run::reportMeasured() {
+  if (profile)
+    return writeOutput(profile->text());
+  if (!audit)
+    return std::nullopt;
+  if (Failure failure = writeOutput(audit->text()))
+    return failure;
+  if (!options.auditFile.empty())
+    if (Failure failure = writeWholeFile(options.auditFile, audit->json()))
+      return failure;
+  return interrupted ? std::nullopt : audit->verdict();
+}
+
 Failure Run::all() {
   bool training = wantsTraining();
   if (!training && load.empty() && options.init.empty())
@@ -402,6 +432,8 @@ Failure Run::all() {
     session.setObserver(trace.get());
   } else if (options.profile) {
     profile.emplace(program, knownPeaks(), session.workers());
+  } else if (audit) {
+    audit->begin(session, knownPeaks());
   }
   if (!options.evalData.files.empty()) {
     Result<Evaluation> made =
@@ -428,9 +460,8 @@ Failure Run::all() {
   if (trace)
     if (Failure failure = trace->write(options.trace))
       return failure;
-  if (profile)
-    if (Failure failure = writeOutput(profile->text()))
-      return failure;
+  if (Failure failure = reportMeasured())
+    return failure;
   if (interrupted)
     return std::nullopt;
   if (evaluation)
@@ -448,10 +479,13 @@ ExitStatus runProgram(const LoadedProgram &loaded, const RunOptions &options,
   };
   PhaseTimes times = options.times;
   times.begin("memory and data");
+  std::optional<Audit> audit;
+  if (options.audit)
+    audit.emplace(options.auditLimits, options.countLaunch);
   Result<std::unique_ptr<Session>> session = Session::create(loaded, {options.threads, false});
   if (!session)
     return fail(session.error());
-  Run run(**session, options, name, std::move(times));
+  Run run(**session, options, name, std::move(times), audit ? &*audit : nullptr);
   if (Failure failure = run.all())
     return fail(*failure);
   return run.interrupted ? ExitStatus::interrupted : ExitStatus::done;

@@ -3,6 +3,7 @@
 #ifndef NAPKIN_RUNTIME_TRAIN_RUNOPTIONS_H
 #define NAPKIN_RUNTIME_TRAIN_RUNOPTIONS_H
 
+#include "runtime/audit/AuditLimits.h"
 #include "runtime/command/PhaseTimes.h"
 #include "runtime/data/Dataset.h"
 
@@ -33,6 +34,10 @@ struct RunOptions {
   bool checkNan = false;
   std::string trace;        ///< --trace: a file for Perfetto
   bool profile = false;     ///< --profile: a table of kernels at the end
+  bool audit = false;       ///< --audit: a table of predicted and measured figures at the end
+  AuditLimits auditLimits;  ///< --audit-limit
+  std::string auditFile;    ///< --audit-file: the same as JSON
+  LaunchCounter countLaunch; ///< of the device that plays kernels; null: they run here
   std::string device = "cpu";
   bool quiet = false;
   bool timing = false;      ///< --timing: a table on standard error after the first step

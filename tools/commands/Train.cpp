@@ -80,6 +80,11 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
   options.threads = 1;
   model.times.end();
   options.times = model.times;
+  if (options.audit)
+    options.countLaunch = [] {
+      const emulator::Counters &counts = emulator::Emulator::get().counters();
+      return double(counts.distinctRead + counts.distinctWritten);
+    };
   std::map<std::string, std::pair<int64_t, emulator::Counters>> counted;
   if (isCounted)
     emulator::Emulator::get().setObserver(
