@@ -47,6 +47,11 @@ std::optional<FileType> fileTypeOf(DType dtype) {
   return std::nullopt;
 }
 
+Error damagedFile(std::string_view place, std::string_view problem) {
+  return {fmt::format("{}: {}; the file was cut short or damaged: copy it again, or write it anew",
+                      place, problem)};
+}
+
 const ArrayInfo *ArrayFile::find(std::string_view name) const {
   for (const ArrayInfo &array : arrays)
     if (array.name == name)
@@ -88,8 +93,7 @@ bool widens(FileType from, DType to) {
   return row.exactBits <= fileTypes[static_cast<size_t>(*target)].exactBits;
 }
 
-template <typename T>
-static T loadAs(const std::byte *data, int64_t index) {
+template <typename T> static T loadAs(const std::byte *data, int64_t index) {
   T value;
   std::memcpy(&value, data + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
   return value;

@@ -43,6 +43,10 @@ struct ArrayFile {
   Failure read(const ArrayInfo &array, int64_t first, std::span<std::byte> out) const;
 };
 
+/// What a reader says of a file whose bytes contradict each other: the place, what is wrong with
+/// it, and what to do.
+Error damagedFile(std::string_view place, std::string_view problem);
+
 /// Opens a file by its ending: .npy (one array, called ""), .npz, .safetensors.
 Result<ArrayFile> openArrayFile(const std::string &path);
 /// True for those endings.

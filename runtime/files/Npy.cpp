@@ -130,9 +130,9 @@ static Error headerError(const std::string &place, std::string_view problem) {
 
 Result<ArrayInfo> parseNpyHeader(std::string_view head, const std::string &place, int64_t total) {
   if (!head.starts_with("\x93NUMPY"))
-    return headerError(place, "does not begin with NumPy's magic at offset 0");
+    return damagedFile(place, "does not begin with NumPy's magic at offset 0");
   if (head.size() < 12)
-    return headerError(place, fmt::format("ends at offset {}, inside the header", head.size()));
+    return damagedFile(place, fmt::format("ends at offset {}, inside the header", head.size()));
   int version = static_cast<unsigned char>(head[6]);
   if (version < 1 || version > 3)
     return headerError(place, fmt::format("has version {} of the format at offset 6, and 1 to 3 "
@@ -148,7 +148,7 @@ Result<ArrayInfo> parseNpyHeader(std::string_view head, const std::string &place
                                           "are read",
                                           length, npyHeaderLimit));
   if (start + length > static_cast<int64_t>(head.size()))
-    return headerError(place, fmt::format("ends at offset {}, inside the header of {} bytes",
+    return damagedFile(place, fmt::format("ends at offset {}, inside the header of {} bytes",
                                           head.size(), length));
   HeaderReader reader(head.substr(static_cast<size_t>(start), static_cast<size_t>(length)));
   ArrayInfo array;
@@ -176,7 +176,7 @@ Result<ArrayInfo> parseNpyHeader(std::string_view head, const std::string &place
     }
   }
   if (!reader.good || seen != 3 || description.empty())
-    return headerError(place, fmt::format("its header at offset {} is not a dictionary of 'descr', "
+    return damagedFile(place, fmt::format("its header at offset {} is not a dictionary of 'descr', "
                                           "'fortran_order' and 'shape'",
                                           start));
   std::string problem;
@@ -189,9 +189,9 @@ Result<ArrayInfo> parseNpyHeader(std::string_view head, const std::string &place
   array.offset = start + length;
   array.bytes = checkedArrayBytes(array.type, array.shape);
   if (array.bytes < 0)
-    return headerError(place, fmt::format("its shape {} is impossible", printShape(array.shape)));
+    return damagedFile(place, fmt::format("its shape {} is impossible", printShape(array.shape)));
   if (array.bytes > total - array.offset)
-    return headerError(
+    return damagedFile(
         place, fmt::format("ends at offset {} and its shape {} of {} wants {}", total,
                            printShape(array.shape), nameOf(array.type),
                            fmt::format("{} bytes from offset {}", array.bytes, array.offset)));

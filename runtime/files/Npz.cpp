@@ -16,11 +16,11 @@ namespace {
 /// A member of the zip file.
 struct Member {
   std::string name;
-  int64_t method = 0;     ///< 0 stored, 8 deflate
-  int64_t packed = 0;     ///< bytes in the file
-  int64_t unpacked = 0;   ///< bytes of the content
-  int64_t header = 0;     ///< offset of the local header
-  uint32_t checksum = 0;  ///< CRC-32 of the content
+  int64_t method = 0;    ///< 0 stored, 8 deflate
+  int64_t packed = 0;    ///< bytes in the file
+  int64_t unpacked = 0;  ///< bytes of the content
+  int64_t header = 0;    ///< offset of the local header
+  uint32_t checksum = 0; ///< CRC-32 of the content
 };
 } // namespace
 
@@ -29,8 +29,7 @@ static constexpr int64_t inflatedLimit = int64_t{16} << 30;
 /// A deflate stream expands by at most this factor (zlib's technical notes).
 static constexpr int64_t largestRatio = 1032;
 
-template <typename T>
-static int64_t wordAt(std::string_view data, size_t offset) {
+template <typename T> static int64_t wordAt(std::string_view data, size_t offset) {
   T value = 0;
   if (offset + sizeof(T) <= data.size())
     std::memcpy(&value, data.data() + offset, sizeof(T));
@@ -74,9 +73,8 @@ static Result<Directory> findDirectory(const File &file) {
     return *failure;
   size_t at = tail.rfind(std::string_view("PK\5\6", 4));
   if (at == std::string::npos || at + endBytes > tail.size())
-    return Error{fmt::format("{}: has no zip directory at its end; it is no .npz file, or it was "
-                             "cut short at offset {}",
-                             file.path(), file.size())};
+    return damagedFile(file.path(),
+                       fmt::format("has no zip directory at its end, offset {}", file.size()));
   Directory directory{wordAt<uint32_t>(tail, at + 16), wordAt<uint32_t>(tail, at + 12),
                       wordAt<uint16_t>(tail, at + 10)};
   if (directory.offset == 0xFFFFFFFF || directory.entries == 0xFFFF) {
@@ -87,8 +85,9 @@ static Result<Directory> findDirectory(const File &file) {
   }
   if (directory.offset < 0 || directory.bytes < 0 || directory.offset > file.size() ||
       directory.bytes > file.size() - directory.offset)
-    return Error{fmt::format("{}: its zip directory at offset {} reaches beyond the end",
-                             file.path(), directory.offset)};
+    return damagedFile(
+        file.path(),
+        fmt::format("its zip directory at offset {} reaches beyond the end", directory.offset));
   return directory;
 }
 
@@ -105,8 +104,9 @@ static Result<std::vector<Member>> readMembers(const File &file) {
   for (int64_t i = 0; i < directory->entries; ++i) {
     constexpr size_t fixed = 46;
     if (at + fixed > text.size() || wordAt<uint32_t>(text, at) != 0x02014b50)
-      return Error{fmt::format("{}: entry {} of its zip directory at offset {} is broken",
-                               file.path(), i, directory->offset + static_cast<int64_t>(at))};
+      return damagedFile(file.path(),
+                         fmt::format("entry {} of its zip directory at offset {} is broken", i,
+                                     directory->offset + static_cast<int64_t>(at)));
     Member member;
     member.method = wordAt<uint16_t>(text, at + 10);
     member.checksum = static_cast<uint32_t>(wordAt<uint32_t>(text, at + 16));
@@ -117,12 +117,12 @@ static Result<std::vector<Member>> readMembers(const File &file) {
     auto noteBytes = static_cast<size_t>(wordAt<uint16_t>(text, at + 32));
     member.header = wordAt<uint32_t>(text, at + 42);
     if (at + fixed + nameBytes + extraBytes + noteBytes > text.size())
-      return Error{fmt::format("{}: entry {} of its zip directory reaches beyond it", file.path(),
-                               i)};
+      return damagedFile(file.path(),
+                         fmt::format("entry {} of its zip directory reaches beyond it", i));
     member.name = text.substr(at + fixed, nameBytes);
     readZip64(std::string_view(text).substr(at + fixed + nameBytes, extraBytes), member);
     if (member.packed < 0 || member.unpacked < 0 || member.header < 0)
-      return Error{fmt::format("{}: member '{}' has impossible sizes", file.path(), member.name)};
+      return damagedFile(file.path(), fmt::format("member '{}' has impossible sizes", member.name));
     members.push_back(std::move(member));
     at += fixed + nameBytes + extraBytes + noteBytes;
   }
@@ -134,19 +134,19 @@ static Result<int64_t> contentOffset(const File &file, const Member &member) {
   constexpr int64_t fixed = 30;
   Failure failure;
   if (member.header > file.size() - fixed)
-    return Error{fmt::format("{}: member '{}' at offset {} lies beyond the end", file.path(),
-                             member.name, member.header)};
+    return damagedFile(file.path(), fmt::format("member '{}' at offset {} lies beyond the end",
+                                                member.name, member.header));
   std::string local = readRange(file, member.header, fixed, failure);
   if (failure)
     return *failure;
   if (wordAt<uint32_t>(local, 0) != 0x04034b50)
-    return Error{fmt::format("{}: member '{}' has no header at offset {}", file.path(),
-                             member.name, member.header)};
+    return damagedFile(file.path(), fmt::format("member '{}' has no header at offset {}",
+                                                member.name, member.header));
   int64_t offset =
       member.header + fixed + wordAt<uint16_t>(local, 26) + wordAt<uint16_t>(local, 28);
   if (offset > file.size() || member.packed > file.size() - offset)
-    return Error{fmt::format("{}: member '{}' reaches beyond the end, to offset {}", file.path(),
-                             member.name, offset + member.packed)};
+    return damagedFile(file.path(), fmt::format("member '{}' reaches beyond the end, to offset {}",
+                                                member.name, offset + member.packed));
   return offset;
 }
 
@@ -185,9 +185,10 @@ static Failure inflateMember(const File &file, const Member &member, int64_t off
     sum = crc32(sum, reinterpret_cast<const Bytef *>(out.data()) + at,
                 static_cast<uInt>(std::min(piece, taken - at)));
   if (status != Z_STREAM_END || taken != member.unpacked || sum != member.checksum)
-    return Error{fmt::format("{}: member '{}' at offset {} does not inflate to what its directory "
-                             "says",
-                             file.path(), member.name, offset)};
+    return damagedFile(
+        file.path(), fmt::format("member '{}' at offset {} does not inflate to what its directory "
+                                 "says",
+                                 member.name, offset));
   return std::nullopt;
 }
 
@@ -214,7 +215,7 @@ static Result<ArrayInfo> openMember(const File &file, const Member &member, int6
                 static_cast<size_t>(std::min(member.unpacked, npyHeaderLimit + 12)));
   } else {
     if (member.packed != member.unpacked)
-      return Error{fmt::format("{}: is stored and has two sizes", place)};
+      return damagedFile(place, "is stored and has two sizes");
     Failure failure;
     head = readRange(file, *offset, std::min(member.unpacked, npyHeaderLimit + 12), failure);
     if (failure)

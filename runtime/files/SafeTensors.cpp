@@ -18,38 +18,37 @@ static constexpr std::array<std::string_view, 13> typeNames = {
 
 static constexpr int64_t headerLimit = 100'000'000;
 
-/// Reads one entry of the header; a clause in `problem` where it is wrong.
-static ArrayInfo readEntry(const std::string &name, const Json &entry, std::string &problem) {
+/// Reads one entry of the header.
+static Result<ArrayInfo> readEntry(const std::string &path, const std::string &name,
+                                   const Json &entry) {
+  auto damaged = [&](std::string_view problem) {
+    return damagedFile(path, fmt::format("tensor '{}' {}", name, problem));
+  };
   ArrayInfo array;
   array.name = name;
   const Json *type = entry.find("dtype");
   const Json *shape = entry.find("shape");
   const Json *offsets = entry.find("data_offsets");
   if (!type || !type->isString() || !shape || !shape->isList() || !offsets || !offsets->isList() ||
-      offsets->items.size() != 2 || !offsets->items[0].whole || !offsets->items[1].whole) {
-    problem = "has no 'dtype', 'shape' and 'data_offsets'";
-    return array;
-  }
+      offsets->items.size() != 2 || !offsets->items[0].whole || !offsets->items[1].whole)
+    return damaged("has no 'dtype', 'shape' and 'data_offsets'");
   auto found = std::find(typeNames.begin(), typeNames.end(), type->string);
-  if (found == typeNames.end()) {
-    problem = fmt::format("has dtype {}, which is not read", type->string);
-    return array;
-  }
+  if (found == typeNames.end())
+    return Error{fmt::format("{}: tensor '{}' has dtype {}, and those read are {}", path, name,
+                             type->string, fmt::join(typeNames, ", "))};
   array.type = static_cast<FileType>(found - typeNames.begin());
   for (const Json &size : shape->items) {
-    if (!size.whole || *size.whole < 0) {
-      problem = "has a shape that is not whole numbers";
-      return array;
-    }
+    if (!size.whole || *size.whole < 0)
+      return damaged("has a shape that is not whole numbers");
     array.shape.push_back(*size.whole);
   }
   array.offset = *offsets->items[0].whole;
   int64_t wanted = checkedArrayBytes(array.type, array.shape);
   if (__builtin_sub_overflow(*offsets->items[1].whole, array.offset, &array.bytes) ||
       array.bytes != wanted)
-    problem = fmt::format("has offsets {} to {} and its shape {} of {} wants {} bytes",
-                          array.offset, *offsets->items[1].whole, printShape(array.shape),
-                          type->string, wanted);
+    return damaged(fmt::format("has offsets {} to {} and its shape {} of {} wants {} bytes",
+                               array.offset, *offsets->items[1].whole, printShape(array.shape),
+                               type->string, wanted));
   return array;
 }
 
@@ -57,22 +56,21 @@ Result<ArrayFile> openSafeTensors(const std::string &path) {
   Result<File> file = File::open(path);
   if (!file)
     return file.error();
-  auto failed = [&](std::string_view problem) {
-    return Error{fmt::format("{}: {}", path, problem)};
-  };
+  auto failed = [&](std::string_view problem) { return damagedFile(path, problem); };
   uint64_t length = 0;
   if (file->size() < 8)
     return failed(fmt::format("ends at offset {}, inside the length of its header", file->size()));
   if (Failure failure = file->read(0, std::as_writable_bytes(std::span(&length, 1))))
     return *failure;
   if (length > headerLimit)
-    return failed(fmt::format("has a header of {} bytes at offset 0, and at most {} are read; it "
-                              "is no safetensors file",
-                              length, headerLimit));
+    return Error{
+        fmt::format("{}: has a header of {} bytes at offset 0, and at most {} are read; it "
+                    "is no safetensors file",
+                    path, length, headerLimit)};
   auto headerBytes = static_cast<int64_t>(length);
   if (headerBytes > file->size() - 8)
-    return failed(fmt::format("ends at offset {}, inside its header of {} bytes", file->size(),
-                              headerBytes));
+    return failed(
+        fmt::format("ends at offset {}, inside its header of {} bytes", file->size(), headerBytes));
   std::string text(length, '\0');
   if (Failure failure = file->read(8, std::as_writable_bytes(std::span(text))))
     return *failure;
@@ -87,9 +85,10 @@ Result<ArrayFile> openSafeTensors(const std::string &path) {
   for (size_t i = 0; i < header->items.size(); ++i) {
     if (header->names[i] == "__metadata__")
       continue;
-    result.arrays.push_back(readEntry(header->names[i], header->items[i], problem));
-    if (!problem.empty())
-      return failed(fmt::format("tensor '{}' {}", header->names[i], problem));
+    Result<ArrayInfo> array = readEntry(path, header->names[i], header->items[i]);
+    if (!array)
+      return array.error();
+    result.arrays.push_back(std::move(*array));
   }
   std::sort(result.arrays.begin(), result.arrays.end(), [](const ArrayInfo &a, const ArrayInfo &b) {
     return std::tie(a.offset, a.bytes, a.name) < std::tie(b.offset, b.bytes, b.name);

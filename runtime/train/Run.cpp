@@ -221,7 +221,12 @@ Failure Run::loadWeights() {
     if (!checkpoint)
       return checkpoint.error();
     note(fmt::format("resuming {} after {} steps", *checkpoint, state.step));
-    return loadCheckpoint(session, *checkpoint);
+    if (Failure failure = loadCheckpoint(session, *checkpoint))
+      return failure;
+    if (state.step >= state.steps)
+      note(fmt::format("nothing is left to train: {} steps are wanted; --steps takes more",
+                       state.steps));
+    return std::nullopt;
   }
   if (!load.empty()) {
     if (options.load.empty())
