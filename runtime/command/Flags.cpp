@@ -33,7 +33,7 @@ static constexpr std::array<FlagSpec, 31> runTable = {{
     {"temperature", "T", "of sampling, 0 takes the likeliest; default 1"},
     {"sample-length", "N", "tokens of a sample at most; default: the model's sequence"},
     {"check-nan", "", "stop at the first launch that writes a value that is not finite; slow"},
-    {"trace", "FILE", "write the time of each launch for Perfetto"},
+    {"trace", "FILE", "write the time of each launch, predicted and measured, for Perfetto"},
     {"profile", "", "print each kernel's time beside its floor; 'napkin device' measures those"},
     {"audit", "", "print a step as predicted beside as measured; exit 5 beyond a limit"},
     {"audit-limit", "WHAT=R",

@@ -1,51 +1,217 @@
-// Trace: one complete event a launch.
+// Trace: a process a step, with a track of what was measured, one of what was predicted, and the
+// memory in use.
 
 #include "runtime/execute/Trace.h"
 
+#include "runtime/execute/Profile.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 
 namespace napkin::runtime {
 
 static constexpr size_t eventLimit = 1 << 18;
 
-TraceRecorder::TraceRecorder(const Program &program) : program(program) {
+/// Threads of a process in the file.
+static constexpr int measuredTrack = 1, predictedTrack = 2;
+
+/// A processor of round figures, as the compiler's decisions take it (docs/accounting.md, Time at
+/// the roof): 1 TFLOP/s of f32, 2 of bf16, 50 GB/s.
+static DevicePeaks referencePeaks(int threads) {
+  DevicePeaks peaks;
+  peaks.matrices = {
+      {DType::f64, threads, 5e11}, {DType::f32, threads, 1e12}, {DType::bf16, threads, 2e12}};
+  peaks.copies = {{threads, int64_t{1} << 40, 5e10}};
+  return peaks;
+}
+
+TraceRecorder::TraceRecorder(const Program &program, DevicePeaks measured, int threads)
+    : program(program), peaks(std::move(measured)), threads(threads) {
   events.reserve(eventLimit);
+  steps.reserve(eventLimit);
+  isReference = peaks.matrixFlopsPerSecond(DType::f32, threads) == 0 ||
+                peaks.copyBytesPerSecond(threads, 1) == 0;
+  if (isReference)
+    peaks = referencePeaks(threads);
 }
 
 void TraceRecorder::ended(const Function &function, int64_t, const Launch &launch, int64_t beganAt,
                           int64_t endedAt) {
-  if (events.size() == eventLimit) {
+  isFull |= events.size() == eventLimit;
+  if (isFull)
     ++dropped;
+  else
+    events.push_back({&function, &launch, beganAt, endedAt});
+}
+
+void TraceRecorder::stepBegins(int64_t number) {
+  isFull |= steps.size() == eventLimit;
+  if (!isFull)
+    steps.push_back({number, events.size(), events.size(), nowNanoseconds(), 0});
+  isInStep = !isFull;
+}
+
+void TraceRecorder::stepEnded() {
+  if (!isInStep)
     return;
+  isInStep = false;
+  Step &step = steps.back();
+  step.last = events.size();
+  step.endedAt = nowNanoseconds();
+  if (!isFull)
+    return;
+  // Of a step that did not fit as a whole nothing is shown: its sums would be wrong.
+  dropped += static_cast<int64_t>(step.last - step.first);
+  events.resize(step.first);
+  steps.pop_back();
+}
+
+/// Text of the file: events, times counted from the first in microseconds to the nanosecond.
+class TraceRecorder::Writer {
+public:
+  explicit Writer(int64_t origin) : origin(origin) {}
+  fmt::memory_buffer text;
+
+  template <typename... Arguments>
+  void event(fmt::format_string<Arguments...> format, Arguments &&...arguments) {
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "{}\n{{", text.size() ? "," : "");
+    fmt::format_to(out, format, std::forward<Arguments>(arguments)...);
+    fmt::format_to(out, "}}");
   }
-  events.push_back({&function, &launch, beganAt, endedAt});
+  void name(const char *what, int64_t process, int track, std::string_view name) {
+    event(R"("name": "{}", "ph": "M", "pid": {}, "tid": {}, "args": {{"name": {}}})", what, process,
+          track, quoteJson(name));
+  }
+  /// Microseconds with three digits, of a moment.
+  std::string moment(int64_t at) const { return micro(at - origin); }
+  static std::string micro(int64_t nanoseconds) {
+    return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+  }
+
+private:
+  int64_t origin;
+};
+
+namespace {
+/// The bytes in use while the launches of a function run one after the other.
+class LiveBytes {
+public:
+  explicit LiveBytes(const Program &program) : program(program) {
+    for (const TensorInfo &tensor : program.tensors)
+      if (isPersistent(tensor))
+        persistent.emplace(tensor.offset, tensor.bytes);
+    live = persistent;
+  }
+  /// The bytes while `launch` of `function` runs.
+  int64_t during(const Function &function, const Launch &launch) {
+    if (current != &function || &launch == function.launches.data())
+      live = persistent;
+    current = &function;
+    for (int64_t result : launch.results) {
+      int64_t &bytes = live[program.tensors[result].offset];
+      bytes = std::max(bytes, program.tensors[result].bytes);
+    }
+    int64_t sum = 0;
+    for (auto [offset, bytes] : live)
+      sum += bytes;
+    for (int64_t dead : launch.dies) {
+      const TensorInfo &tensor = program.tensors[dead];
+      bool isTaken = std::any_of(launch.results.begin(), launch.results.end(), [&](int64_t result) {
+        return result != dead && program.tensors[result].offset == tensor.offset;
+      });
+      if (!isTaken && !persistent.contains(tensor.offset))
+        live.erase(tensor.offset);
+    }
+    return sum;
+  }
+
+private:
+  static bool isPersistent(const TensorInfo &tensor) {
+    return tensor.role != Role::temporary && tensor.role != Role::result;
+  }
+
+  const Program &program;
+  const Function *current = nullptr;
+  std::map<int64_t, int64_t> persistent, live; ///< bytes by offset
+};
+} // namespace
+
+void TraceRecorder::writeStep(Writer &out, const Step &step) const {
+  int64_t process = step.number + 1;
+  std::string name = fmt::format("step {}", step.number);
+  out.name("process_name", process, 0, name);
+  out.name("thread_name", process, measuredTrack, "measured");
+  out.name("thread_name", process, predictedTrack,
+           isReference ? "predicted, of a reference processor: 'napkin device' measures this one"
+                       : "predicted, at the roof of this machine");
+  LiveBytes live(program);
+  int64_t predictedAt = step.beganAt;
+  for (size_t i = step.first; i < step.last; ++i) {
+    const Event &event = events[i];
+    const Launch &launch = *event.launch;
+    std::string kernel = quoteJson(program.kernels[launch.kernel].name);
+    std::string function = quoteJson(event.function->name);
+    double seconds = std::max(static_cast<double>(event.endedAt - event.beganAt) * 1e-9, 1e-9);
+    int64_t floor = std::llround(floorSeconds(program, launch, peaks, threads) * 1e9);
+    out.event(R"("name": {}, "cat": {}, "ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, )"
+              R"("args": {{"line": {}, "tasks": {}, "predicted_us": {}, "gflops": {:.3f}, )"
+              R"("gbytes_per_second": {:.3f}}})",
+              kernel, function, process, measuredTrack, out.moment(event.beganAt),
+              Writer::micro(event.endedAt - event.beganAt), quoteJson(launch.where), launch.tasks,
+              Writer::micro(floor), launch.flops / seconds * 1e-9, launch.bytes / seconds * 1e-9);
+    out.event(R"("name": {}, "cat": {}, "ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, )"
+              R"("args": {{"line": {}, "flops": {:.0f}, "bytes": {:.0f}}})",
+              kernel, function, process, predictedTrack, out.moment(predictedAt),
+              Writer::micro(floor), quoteJson(launch.where), launch.flops, launch.bytes);
+    out.event(R"("name": "memory", "ph": "C", "pid": {}, "ts": {}, "args": {{"live bytes": {}}})",
+              process, out.moment(event.beganAt), live.during(*event.function, launch));
+    predictedAt += floor;
+  }
+  auto whole = [&](int track, int64_t nanoseconds) {
+    out.event(R"("name": "{}", "cat": "whole step", "ph": "X", "pid": {}, "tid": {}, "ts": {}, )"
+              R"("dur": {}, "args": {{}})",
+              name, process, track, out.moment(step.beganAt), Writer::micro(nanoseconds));
+  };
+  whole(measuredTrack, step.endedAt - step.beganAt);
+  whole(predictedTrack, predictedAt - step.beganAt);
 }
 
 Failure TraceRecorder::write(const std::string &path) const {
-  fmt::memory_buffer text;
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "{{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
   int64_t origin = events.empty() ? 0 : events[0].beganAt;
-  for (const Event &event : events) {
-    double seconds = std::max(static_cast<double>(event.endedAt - event.beganAt) * 1e-9, 1e-9);
-    fmt::format_to(out,
-                   "{}\n{{\"name\": {}, \"cat\": {}, \"ph\": \"X\", \"pid\": 1, \"tid\": 1, "
-                   "\"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{\"line\": {}, \"tasks\": {}, "
-                   "\"gflops\": {:.3f}, \"gbytes_per_second\": {:.3f}}}}}",
-                   &event == events.data() ? "" : ",",
-                   quoteJson(program.kernels[event.launch->kernel].name),
-                   quoteJson(event.function->name),
-                   static_cast<double>(event.beganAt - origin) * 1e-3, seconds * 1e6,
-                   quoteJson(event.launch->where), event.launch->tasks,
-                   event.launch->flops / seconds * 1e-9, event.launch->bytes / seconds * 1e-9);
+  if (!steps.empty() && (events.empty() || steps[0].beganAt < origin))
+    origin = steps[0].beganAt;
+  Writer out(origin);
+  out.name("process_name", 0, 0, "beside the steps");
+  out.name("thread_name", 0, measuredTrack, "measured");
+  size_t at = 0;
+  auto writeBeside = [&](size_t end) {
+    for (; at < end; ++at) {
+      const Event &event = events[at];
+      out.event(R"("name": {}, "cat": {}, "ph": "X", "pid": 0, "tid": {}, "ts": {}, "dur": {}, )"
+                R"("args": {{"line": {}}})",
+                quoteJson(program.kernels[event.launch->kernel].name),
+                quoteJson(event.function->name), measuredTrack, out.moment(event.beganAt),
+                Writer::micro(event.endedAt - event.beganAt), quoteJson(event.launch->where));
+    }
+  };
+  for (const Step &step : steps) {
+    writeBeside(step.first);
+    writeStep(out, step);
+    at = step.last;
   }
-  fmt::format_to(out, "\n]}}\n");
-  return writeFile(path, std::string_view(text.data(), text.size()));
+  writeBeside(events.size());
+  std::string text = fmt::format(
+      "{{\"displayTimeUnit\": \"ns\", \"otherData\": {{\"model\": {}, \"arena_bytes\": {}, "
+      "\"threads\": {}}}, \"traceEvents\": [{}\n]}}\n",
+      quoteJson(program.model), program.arenaBytes, threads,
+      std::string_view(out.text.data(), out.text.size()));
+  return writeFile(path, text);
 }
 
 } // namespace napkin::runtime

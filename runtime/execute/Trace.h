@@ -1,9 +1,10 @@
-// Trace: the time of each launch, for Chrome's and Perfetto's viewers.
+// Trace: the time of each launch, predicted and measured, for Chrome's and Perfetto's viewers.
 
 #ifndef NAPKIN_RUNTIME_EXECUTE_TRACE_H
 #define NAPKIN_RUNTIME_EXECUTE_TRACE_H
 
 #include "runtime/Status.h"
+#include "runtime/device/Peaks.h"
 #include "runtime/execute/Executor.h"
 
 namespace napkin::runtime {
@@ -11,12 +12,18 @@ namespace napkin::runtime {
 /// Records launches into memory that is allocated at once; what does not fit is left out.
 class TraceRecorder : public LaunchObserver {
 public:
-  explicit TraceRecorder(const Program &program);
+  /// Predicted times are floors by `peaks` on `threads` workers; of a machine that was not
+  /// measured, those of a reference processor. `program` outlives the recorder.
+  TraceRecorder(const Program &program, DevicePeaks peaks, int threads);
   void ended(const Function &function, int64_t index, const Launch &launch, int64_t beganAt,
              int64_t endedAt) override;
-  /// Writes all events in the Trace Event Format.
+  /// Training step `number` begins.
+  void stepBegins(int64_t number);
+  /// It ended.
+  void stepEnded();
+  /// Writes all events in the Trace Event Format (docs/runtime.md, Trace).
   Failure write(const std::string &path) const;
-  /// Launches that did not fit.
+  /// Launches that did not fit, or whose step did not.
   int64_t leftOut() const { return dropped; }
 
 private:
@@ -25,8 +32,24 @@ private:
     const Launch *launch;
     int64_t beganAt, endedAt;
   };
+  /// A training step: its events are [first, last).
+  struct Step {
+    int64_t number = 0;
+    size_t first = 0, last = 0;
+    int64_t beganAt = 0, endedAt = 0;
+  };
+  /// Text of the file, event by event.
+  class Writer;
+  void writeStep(Writer &out, const Step &step) const;
+
   const Program &program;
+  DevicePeaks peaks;
+  int threads;
+  bool isReference = false;
   std::vector<Event> events;
+  std::vector<Step> steps;
+  bool isInStep = false;
+  bool isFull = false; ///< something did not fit, so nothing more is recorded
   int64_t dropped = 0;
 };
 

@@ -63,6 +63,7 @@ private:
   NanFinder *nanFinder = nullptr;
   std::optional<Profile> profile;
   Audit *audit = nullptr;
+  std::unique_ptr<TraceRecorder> trace;
 };
 } // namespace
 
@@ -273,6 +274,8 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
     session.setObserver(audit);
     audit->stepBegins();
   }
+  if (trace)
+    trace->stepBegins(state.step);
   int64_t beganAt = nowNanoseconds();
   if (Failure failure = runner.run(state.step, state.cursor))
     return failure;
@@ -285,6 +288,8 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
     session.setObserver(nullptr);
     audit->stepEnded(nanoseconds);
   }
+  if (trace)
+    trace->stepEnded();
   if (Failure failure = progress.step(state.step, runner, nanoseconds))
     return failure;
   if (nanFinder && (nanFinder->foundNan() || !runner.finite()))
@@ -427,13 +432,12 @@ Failure Run::all() {
     return failure;
   if (Failure failure = start())
     return failure;
-  std::unique_ptr<TraceRecorder> trace;
   NanFinder finder(program, session.memory());
   if (options.checkNan) {
     nanFinder = &finder;
     session.setObserver(nanFinder);
   } else if (!options.trace.empty()) {
-    trace = std::make_unique<TraceRecorder>(program);
+    trace = std::make_unique<TraceRecorder>(program, knownPeaks(), session.workers());
     session.setObserver(trace.get());
   } else if (options.profile) {
     profile.emplace(program, knownPeaks(), session.workers());
@@ -462,9 +466,12 @@ Failure Run::all() {
         return failure;
   }
   session.setObserver(nullptr);
-  if (trace)
+  if (trace) {
+    if (trace->leftOut() > 0)
+      note(fmt::format("{} launches did not fit in the trace", trace->leftOut()));
     if (Failure failure = trace->write(options.trace))
       return failure;
+  }
   if (Failure failure = reportMeasured())
     return failure;
   if (interrupted)
