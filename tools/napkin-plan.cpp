@@ -18,7 +18,7 @@ static constexpr std::array<FlagSpec, 5> kFlags = {{
      "the budget, such as 8GiB, in place of the file's; exit status 3 beyond it"},
     {"solution", "FILE", "write the solution to FILE, - for standard output; one problem only"},
     {"check", "FILE", "check FILE as a solution of the problem, solve nothing"},
-    {"work", "N", "limit of the search for a schedule, in its own steps; default: seconds' worth"},
+    {"work", "N", "limit of the search, in its own steps; default: seconds' worth"},
     {"help", "", "print this and end"},
 }};
 

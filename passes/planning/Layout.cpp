@@ -8,6 +8,10 @@
 
 using namespace nap::planning;
 
+/// Limit of the exact search for offsets, a fifth of a second or so; within half a percent of the
+/// largest live sum none is made.
+static constexpr int64_t kPlacementWork = 20'000'000;
+
 /// The tensors that share one place, by the number of the first.
 static std::vector<int64_t> shareStorage(const Timeline &timeline,
                                          const std::vector<Interval> &lifetimes,
@@ -47,9 +51,9 @@ Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &
       places.push_back({life.lower, life.upper, alignTo(life.size, alignment)});
     places[it->second].upper = std::max(places[it->second].upper, life.upper);
   }
-  Placement placement = place(places);
-  layout.height = placement.height;
   layout.load = maxLoad(places);
+  Placement placement = place(places, {kPlacementWork, layout.load + layout.load / 200});
+  layout.height = placement.height;
   layout.offsets.assign(timeline.sizes.size(), -1);
   for (size_t tensor = 0; tensor < timeline.sizes.size(); ++tensor)
     if (!isFixed[tensor])

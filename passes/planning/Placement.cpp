@@ -1,5 +1,7 @@
-// Greedy placements in several orders.
+// Greedy placements in several orders, then an exact search.
 #include "passes/planning/Placement.h"
+
+#include "passes/planning/placement/Search.h"
 
 #include <algorithm>
 #include <limits>
@@ -78,7 +80,8 @@ static Placement placeInOrder(const std::vector<Interval> &intervals,
   return result;
 }
 
-Placement nap::planning::place(const std::vector<Interval> &intervals) {
+/// The best greedy placement.
+static Placement placeGreedily(const std::vector<Interval> &intervals) {
   using Key = double (*)(const Interval &);
   // A larger key is placed earlier; ties go by start, then by number.
   static constexpr Key keys[] = {
@@ -118,5 +121,53 @@ Placement nap::planning::place(const std::vector<Interval> &intervals) {
       if (best.height == bound || work > workLimit)
         return best;
     }
+  return best;
+}
+
+/// Lowers a placement by exact searches, first within the bound, then by bisection.
+static void improve(const std::vector<Interval> &intervals, const PlaceOptions &options,
+                    Placement &best) {
+  // Heights are sums of sizes, so none lies between two multiples of their common divisor.
+  int64_t unit = 0;
+  for (const Interval &interval : intervals)
+    if (!isEmpty(interval))
+      unit = std::gcd(unit, interval.size);
+  auto search = [&](int64_t capacity, int64_t limit) {
+    SearchResult found = searchWithin(intervals, capacity, limit);
+    best.work += found.work;
+    if (found.verdict == SearchResult::Verdict::found) {
+      best.offsets = std::move(found.offsets);
+      best.height = 0;
+      for (size_t i = 0; i < intervals.size(); ++i)
+        if (!isEmpty(intervals[i]))
+          best.height = std::max(best.height, best.offsets[i] + intervals[i].size);
+    } else if (found.verdict == SearchResult::Verdict::none) {
+      best.bound = std::max(best.bound, capacity + unit);
+    }
+    return found.verdict;
+  };
+  auto isGood = [&] { return best.height <= std::max(best.bound, options.goodHeight); };
+  search(best.bound, options.workLimit / 2);
+  // The largest capacity that was given up, in so far as it is no bound.
+  int64_t low = best.bound;
+  while (!isGood() && best.height - unit > low && best.work < options.workLimit) {
+    int64_t capacity = low + (best.height - low) / 2 / unit * unit;
+    int64_t left = options.workLimit - best.work;
+    if (search(std::max(capacity, best.bound), std::max<int64_t>(left / 4, 1)) !=
+        SearchResult::Verdict::found)
+      low = std::max(capacity + unit, best.bound);
+  }
+}
+
+Placement nap::planning::place(const std::vector<Interval> &intervals,
+                               const PlaceOptions &options) {
+  constexpr size_t kMostForSearch = 1000;
+  Placement best = placeGreedily(intervals);
+  best.bound = maxLoad(intervals);
+  size_t count = std::count_if(intervals.begin(), intervals.end(),
+                               [](const Interval &interval) { return !isEmpty(interval); });
+  if (count > 0 && count <= kMostForSearch && options.workLimit > 0 &&
+      best.height > std::max(best.bound, options.goodHeight))
+    improve(intervals, options, best);
   return best;
 }

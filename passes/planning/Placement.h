@@ -20,6 +20,18 @@ struct Interval {
 struct Placement {
   std::vector<int64_t> offsets;
   int64_t height = 0;
+  /// No placement is lower than this: proven.
+  int64_t bound = 0;
+  /// Work of the exact search, in visits of a buffer at a section; 0 where greedy ones sufficed.
+  int64_t work = 0;
+};
+
+/// When `place` is content.
+struct PlaceOptions {
+  /// Of the search, in its own unit; about 10^8 a second. Greedy placements are always tried.
+  int64_t workLimit = 0;
+  /// A height that is good enough; no search starts once it is reached.
+  int64_t goodHeight = 0;
 };
 
 /// `bytes` rounded up to a multiple of `alignment`.
@@ -30,11 +42,13 @@ inline int64_t alignTo(int64_t bytes, int64_t alignment) {
 /// The largest sum of sizes that are live at one step: no placement is lower.
 int64_t maxLoad(const std::vector<Interval> &intervals);
 
-/// Places the intervals so that no two that are live at one step share a byte. The best of a fixed
+/// Places the intervals so that no two that are live at one step share a byte: the best of a fixed
 /// portfolio of greedy placements (orders by size, area, lifetime, start; first and best fit),
-/// which ends early at `maxLoad`. A function of the intervals alone. Offsets are sums of sizes, so
-/// sizes that are multiples of an alignment give offsets that are.
-Placement place(const std::vector<Interval> &intervals);
+/// which ends early at `maxLoad`; then, for at most 1000 buffers, an exact search within the bound
+/// and, by bisection, within capacities between bound and height. A function of its arguments
+/// alone. Offsets are sums of sizes, so sizes that are multiples of an alignment give offsets that
+/// are.
+Placement place(const std::vector<Interval> &intervals, const PlaceOptions &options = {});
 
 /// Two buffers that are live at `step` and share `byte`; the first has the smaller number.
 struct Conflict {

@@ -1,5 +1,6 @@
 // Placements: checked naively, and against brute force where that is possible.
 #include "passes/planning/Placement.h"
+#include "passes/planning/placement/Search.h"
 #include "test/Check.h"
 
 #include <algorithm>
@@ -78,6 +79,74 @@ static void testAgainstBruteForce() {
   expect(equal * 10 >= rounds * 9, fmt::format("only {} of {} are optimal", equal, rounds));
 }
 
+/// The search proves what brute force finds, and that nothing lower exists.
+static void testSearchIsExact() {
+  using Verdict = SearchResult::Verdict;
+  std::mt19937 random(11);
+  for (int round = 0; round < 400; ++round) {
+    int count = 2 + round % 7;
+    auto intervals = randomIntervals(random, count, 3 + round % 6, 3 + round % 9);
+    int64_t least = leastHeight(intervals);
+    SearchResult within = searchWithin(intervals, least, 1'000'000);
+    expect(within.verdict == Verdict::found, fmt::format("round {}: the optimum is missed", round));
+    std::string problem = checkPlacement(intervals, {within.offsets, least});
+    expect(problem.empty(), problem);
+    expect(searchWithin(intervals, least - 1, 1'000'000).verdict == Verdict::none,
+           fmt::format("round {}: less than the optimum is not refuted", round));
+    Placement placement = place(intervals, {10'000'000, 0});
+    expect(placement.height == least && placement.bound == least,
+           fmt::format("round {}: {} with bound {}, and the optimum is {}", round, placement.height,
+                       placement.bound, least));
+  }
+}
+
+/// A full rectangle of 64 steps and 1000 bytes, cut by straight lines into `count` buffers: nothing
+/// is wasted, so the optimum is 1000, and every step is as full as can be.
+static std::vector<Interval> cutRectangle(std::mt19937 &random, size_t count) {
+  std::vector<Interval> pieces = {{0, 64, 1000}};
+  while (pieces.size() < count) {
+    size_t which = random() % pieces.size();
+    Interval piece = pieces[which];
+    int64_t steps = piece.upper - piece.lower;
+    bool acrossTime = random() % 2;
+    if (acrossTime ? steps < 2 : piece.size < 2)
+      continue;
+    Interval rest = piece;
+    if (acrossTime)
+      piece.upper = rest.lower = piece.lower + 1 + int64_t(random() % (steps - 1));
+    else
+      piece.size = 1 + int64_t(random() % (piece.size - 1)), rest.size -= piece.size;
+    pieces[which] = piece;
+    pieces.push_back(rest);
+  }
+  return pieces;
+}
+
+static void testFullRectangles() {
+  std::mt19937 random(5);
+  for (size_t count : {10, 20, 30, 40, 60, 80}) {
+    auto intervals = cutRectangle(random, count);
+    std::shuffle(intervals.begin(), intervals.end(), random);
+    expect(maxLoad(intervals) == 1000, "the rectangle is not full");
+    Placement placement = place(intervals, {300'000'000, 0});
+    expect(placement.height == 1000,
+           fmt::format("{} buffers that fill 1000 bytes get {}", count, placement.height));
+    std::string problem = checkPlacement(intervals, placement);
+    expect(problem.empty(), problem);
+    expect(place(intervals, {300'000'000, 0}).offsets == placement.offsets,
+           "the same problem is placed in two ways");
+  }
+}
+
+static void testLimitIsKept() {
+  std::mt19937 random(7);
+  auto intervals = cutRectangle(random, 120);
+  Placement placement = place(intervals, {20'000, 0});
+  expect(placement.work < 80'000, fmt::format("{} visits where 20000 are allowed", placement.work));
+  expect(checkPlacement(intervals, placement).empty(), "a search that is stopped leaves no placement");
+  expect(place(intervals, {20'000, 1 << 20}).work == 0, "a good height is searched on");
+}
+
 static void testCheckerFindsFaults() {
   std::vector<Interval> two = {{0, 2, 8}, {1, 3, 8}};
   expect(!checkPlacement(two, {{0, 4}, 12}).empty(), "an overlap is not seen");
@@ -105,6 +174,9 @@ static void testNothingToPlace() {
 int main() {
   testAlwaysValid();
   testAgainstBruteForce();
+  testSearchIsExact();
+  testFullRectangles();
+  testLimitIsKept();
   testCheckerFindsFaults();
   testOffsetsKeepAlignment();
   testNothingToPlace();

@@ -8,38 +8,42 @@
 using namespace nap::plan;
 using rt::Error, rt::Result;
 
+/// The search's work where the command line says nothing: half a minute or so.
+static constexpr int64_t kDefaultWork = 2'000'000'000;
+
 rt::Result<Outcome> nap::plan::solveAllocation(const Text &text, const Options &options) {
   Result<AllocationProblem> problem = readAllocation(text);
   if (!problem)
     return problem.error();
-  if (options.workLimit)
-    return Error{
-        fmt::format("{}: --work limits the search for a schedule, and a placement has none; "
-                    "leave it out",
-                    text.path),
-        rt::ExitStatus::wrongUsage};
   int64_t load = planning::maxLoad(problem->intervals);
-  planning::Placement placement = planning::place(problem->intervals);
-  int64_t gap = placement.height - load;
+  planning::Placement placement =
+      planning::place(problem->intervals,
+                      {options.workLimit.value_or(kDefaultWork), options.memoryBytes.value_or(0)});
+  int64_t bound = placement.bound, gap = placement.height - bound;
   Outcome outcome;
   outcome.row = {
       {"PROBLEM", text.path},
       {"BUFFERS", fmt::format("{}", problem->ids.size())},
       {"HEIGHT", fmt::format("{}", placement.height)},
-      {"BOUND", fmt::format("{}", load)},
-      {"GAP", fmt::format("{:.3f} %", load ? 100.0 * double(gap) / double(load) : 0)},
+      {"BOUND", fmt::format("{}", bound)},
+      {"GAP", fmt::format("{:.3f} %", bound ? 100.0 * double(gap) / double(bound) : 0)},
+      {"FRAGMENTED", fmt::format("{}", placement.height - load)},
+      {"WORK", fmt::format("{}", placement.work)},
   };
   outcome.solution = writeSolution(*problem, placement.offsets);
   if (options.memoryBytes && placement.height > *options.memoryBytes)
     outcome.shortfall = Error{
-        load > *options.memoryBytes
+        bound > load && bound > *options.memoryBytes
+            ? fmt::format("{}: --memory is {} and every placement needs {} bytes", text.path,
+                          *options.memoryBytes, bound)
+        : load > *options.memoryBytes
             ? fmt::format(
                   "{}: buffers of {} bytes live at one step and --memory is {}; no placement "
                   "is lower",
                   text.path, load, *options.memoryBytes)
             : fmt::format("{}: no placement within --memory {} was found; the lowest has {} bytes "
                           "and the bound is {}",
-                          text.path, *options.memoryBytes, placement.height, load),
+                          text.path, *options.memoryBytes, placement.height, bound),
         rt::ExitStatus::infeasibleBudget};
   return outcome;
 }
