@@ -5,6 +5,7 @@
 //   napkin math mfu      how much of its devices a run uses
 //   napkin math bound    whether work is bound by arithmetic or by traffic
 //   napkin math largest  the largest model whose state fits
+//   napkin math checkpoint  what it costs to keep fewer activations
 //   napkin math number   what the element types make of a number
 #include "passes/report/Facts.h"
 #include "passes/report/print/Numbers.h"
@@ -18,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 using namespace nap;
 namespace rt = napkin::runtime;
@@ -34,11 +36,12 @@ static constexpr FlagSpec kMathFlags[] = {
     {"tokens", "D", "tokens in all; for flops the default is batch x context"},
     {"flops-per-parameter", "C", "FLOPs a parameter and token; default 6"},
     {"flops", "W", "FLOPs in all, in place of C N D"},
-    {"bytes", "B", "bytes moved"},
+    {"bytes", "B", "bytes moved; of one layer's activations for checkpoint"},
     {"seconds", "S", "time of a step, for mfu"},
     {"tokens-per-second", "R", "tokens a second on all devices, for mfu"},
     {"preset", "NAME", "how to count, such as palm; default gpt3_d1"},
-    {"layers", "L", "of a transformer"},
+    {"layers", "L", "of a transformer; equal layers for checkpoint"},
+    {"every", "K", "of the layers, every K-th is kept, for checkpoint; default: the root of their number"},
     {"width", "d", "of its residual stream"},
     {"heads", "H", "of its attention"},
     {"head-size", "Q", "of a head; default width / heads"},
@@ -56,8 +59,13 @@ namespace {
 struct Numbers {
   const ParsedFlags &flags;
   ExitStatus status = ExitStatus::done;
+  /// Flags that an answer may depend on.
+  std::set<std::string, std::less<>> used;
 
-  bool has(std::string_view name) const { return flags.has(name); }
+  bool has(std::string_view name) {
+    used.emplace(name);
+    return flags.has(name);
+  }
   /// Prints the first sentence on what is wrong, and sets `status`.
   void fail(std::string sentence, ExitStatus failure = ExitStatus::wrongUsage) {
     if (status == ExitStatus::done)
@@ -65,6 +73,7 @@ struct Numbers {
   }
   /// The number of a flag, or `otherwise`; a bad one sets `status`.
   double get(std::string_view name, double otherwise) {
+    used.emplace(name);
     const std::string *text = flags.find(name);
     if (!text)
       return otherwise;
@@ -97,14 +106,19 @@ struct Hardware {
 
 } // namespace
 
-static Hardware readHardware(Numbers &numbers) {
+/// The figures that `wanted` names: "peak", "bandwidth", "memory", "devices". A flag for another is not read.
+static Hardware readHardware(Numbers &numbers, llvm::ArrayRef<llvm::StringRef> wanted) {
   Hardware hardware;
+  bool wantsPeak = llvm::is_contained(wanted, "peak");
+  numbers.used.emplace("device");
   ExitStatus status = readDeviceFlag(numbers.flags, hardware.device);
   if (status != ExitStatus::done) {
     numbers.status = status;
     return hardware;
   }
-  const std::string *type = numbers.flags.find("dtype");
+  const std::string *type = wantsPeak && !numbers.flags.has("peak") && numbers.has("dtype")
+                                ? numbers.flags.find("dtype")
+                                : nullptr;
   std::string input = type ? *type : "bf16";
   if (!llvm::is_contained(kPeakInputs, input))
     numbers.fail(fmt::format("--dtype={}: the types are {}", input,
@@ -115,14 +129,14 @@ static Hardware readHardware(Numbers &numbers) {
         hardware.peak = peak.flops;
     hardware.bandwidth = hardware.device->bandwidth;
     hardware.memory = hardware.device->memory;
-    if (hardware.peak == 0 && !numbers.has("peak"))
+    if (wantsPeak && hardware.peak == 0 && !numbers.has("peak"))
       numbers.fail(fmt::format("{} has no known peak for {}; give --dtype or --peak",
                                hardware.device->title, input));
   }
-  hardware.peak = numbers.positive("peak", hardware.peak);
-  hardware.bandwidth = numbers.positive("bandwidth", hardware.bandwidth);
-  hardware.memory = numbers.positive("memory", hardware.memory);
-  hardware.devices = numbers.positive("devices", 1);
+  for (auto [name, figure] : {std::pair{"peak", &Hardware::peak}, {"bandwidth", &Hardware::bandwidth},
+                              {"memory", &Hardware::memory}, {"devices", &Hardware::devices}})
+    if (llvm::is_contained(wanted, name))
+      hardware.*figure = numbers.positive(name, hardware.*figure);
   return hardware;
 }
 
@@ -142,7 +156,7 @@ static ModelFacts readTransformer(Numbers &numbers) {
   sizes.ffn = numbers.get("ffn", 4 * sizes.width);
   sizes.context = numbers.get("context", 0);
   sizes.vocab = numbers.get("vocab", 0);
-  sizes.tokens = numbers.get("tokens", numbers.get("batch", 1) * sizes.context);
+  sizes.tokens = numbers.has("tokens") ? numbers.get("tokens", 0) : numbers.get("batch", 1) * sizes.context;
   sizes.parameters = numbers.positive("parameters", 0);
   if (!(sizes.tokens > 0))
     numbers.fail("--tokens or --context is wanted");
@@ -165,7 +179,7 @@ static double readFlops(Numbers &numbers, std::string &how) {
     how = fmt::format("{:.6g} N D", each);
     return each * numbers.need("parameters") * numbers.need("tokens");
   }
-  const std::string *name = numbers.flags.find("preset");
+  const std::string *name = numbers.has("preset") ? numbers.flags.find("preset") : nullptr;
   const Preset *preset = findPreset(name ? *name : "gpt3_d1");
   if (!preset) {
     numbers.fail(fmt::format("--preset={}: the presets are {}", *name, presetNames()));
@@ -176,7 +190,7 @@ static double readFlops(Numbers &numbers, std::string &how) {
 }
 
 static std::string timeText(Numbers &numbers) {
-  Hardware hardware = readHardware(numbers);
+  Hardware hardware = readHardware(numbers, {"peak", "devices"});
   std::string how;
   double flops = readFlops(numbers, how), mfu = numbers.positive("mfu", 0.5);
   wantHardware(numbers, hardware.peak, "peak");
@@ -205,7 +219,7 @@ static std::string flopsText(Numbers &numbers) {
 }
 
 static std::string mfuText(Numbers &numbers) {
-  Hardware hardware = readHardware(numbers);
+  Hardware hardware = readHardware(numbers, {"peak", "devices"});
   std::string how;
   double perSecond = 0;
   if (numbers.has("tokens-per-second")) {
@@ -227,7 +241,7 @@ static std::string mfuText(Numbers &numbers) {
 }
 
 static std::string boundText(Numbers &numbers) {
-  Hardware hardware = readHardware(numbers);
+  Hardware hardware = readHardware(numbers, {"peak", "bandwidth"});
   double flops = numbers.need("flops"), bytes = numbers.need("bytes");
   wantHardware(numbers, hardware.peak, "peak");
   wantHardware(numbers, hardware.bandwidth, "bandwidth");
@@ -244,7 +258,7 @@ static std::string boundText(Numbers &numbers) {
 }
 
 static std::string largestText(Numbers &numbers) {
-  Hardware hardware = readHardware(numbers);
+  Hardware hardware = readHardware(numbers, {"memory", "devices"});
   wantHardware(numbers, hardware.memory, "memory");
   double each = numbers.positive("bytes-per-parameter", 16),
          all = hardware.devices * hardware.memory;
@@ -252,6 +266,36 @@ static std::string largestText(Numbers &numbers) {
                      "parameters, activations come on "
                      "top\n",
                      hardware.devices, hardware.memory / 1e9, all / 1e9, each, all / each);
+}
+
+/// Ways to keep activations of a chain of L equal layers, each of which the backward pass wants the input of.
+/// Keeping every k-th, the layers between two that are kept run again once, and their results are held
+/// together (Chen et al. 2016); keeping none, each layer's input is made anew from the first: L (L - 1) / 2.
+static std::string checkpointText(Numbers &numbers) {
+  double layers = numbers.need("layers");
+  auto whole = [&](std::string_view name, double number, double most) {
+    if (number != std::floor(number) || number < 1 || number > most)
+      numbers.fail(fmt::format("--{}={:.6g}: wanted a whole number from 1 to {:.6g}", name, number, most));
+  };
+  constexpr double mostLayers = 1e6;
+  whole("layers", layers, mostLayers);
+  double every = numbers.positive("every", std::ceil(std::sqrt(layers)));
+  whole("every", every, layers);
+  double bytes = numbers.positive("bytes", 0);
+  std::string text = fmt::format("{:<22}{:>10}{:>15}{:>16}{:>10}{}\n", "kept", "layers", "most at once", "layers again",
+                                 "step x", bytes > 0 ? fmt::format("{:>15}", "bytes at once") : "");
+  auto line = [&](const std::string &name, double kept, double atOnce, double again) {
+    // A layer's backward pass is twice its forward pass.
+    text += fmt::format("{:<22}{:>10.0f}{:>15.0f}{:>16.0f}{:>10.4f}{}\n", name, kept, atOnce, again,
+                        (3 * layers + again) / (3 * layers),
+                        bytes > 0 ? fmt::format("{:>15}", scaled(bytes * atOnce) + "B") : "");
+  };
+  double kept = std::ceil(layers / every);
+  line("all", layers, layers, 0);
+  line(fmt::format("one in {:.0f}", every), kept,
+       kept + std::min(every, layers) - 1, layers - kept);
+  line("none", 1, 2, layers * (layers - 1) / 2);
+  return text;
 }
 
 /// A number rounded to each type.
@@ -284,9 +328,19 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
   return text;
 }
 
+/// What to say of a flag that changes nothing of the answer.
+static std::string unusedText(const std::string &question, const std::string &flag, const Numbers &numbers) {
+  std::vector<std::string> used;
+  for (const FlagSpec &spec : kMathFlags)
+    if (numbers.used.contains(spec.name))
+      used.push_back("--" + std::string(spec.name));
+  return fmt::format("--{}: '{}' does not depend on it here; leave it out. It depends on {}", flag, question,
+                     used.empty() ? "no flag" : fmt::format("{}", fmt::join(used, ", ")));
+}
+
 ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
   constexpr const char *usage =
-      "napkin math time|flops|mfu|bound|largest [flags], napkin math number X";
+      "napkin math time|flops|mfu|bound|largest|checkpoint [flags], napkin math number X";
   std::vector<FlagSpec> known(std::begin(kMathFlags), std::end(kMathFlags));
   ExitStatus status;
   bool asksNumber = !arguments.empty() && arguments[0] == "number";
@@ -307,14 +361,19 @@ ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
     text = boundText(numbers);
   else if (question == "largest")
     text = largestText(numbers);
+  else if (question == "checkpoint")
+    text = checkpointText(numbers);
   else if (question == "number")
     text = numberText(numbers, flags->positional[1]);
   else
     return fail(
         fmt::format(
-            "there is no question '{}'; the questions are time, flops, mfu, bound, largest, number",
+            "there is no question '{}'; the questions are time, flops, mfu, bound, largest, checkpoint, number",
             question),
         ExitStatus::wrongUsage);
+  for (const auto &[name, value] : flags->flags)
+    if (numbers.status == ExitStatus::done && !numbers.used.contains(name))
+      numbers.fail(unusedText(question, name, numbers));
   if (numbers.status != ExitStatus::done)
     return numbers.status;
   auto failure = rt::writeOutput(text);

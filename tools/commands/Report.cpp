@@ -1,6 +1,7 @@
 // napkin report: the ledger of a model, a row a pass.
 #include "passes/Report.h"
 #include "runtime/files/Console.h"
+#include "tools/commands/Activations.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
 
@@ -18,6 +19,10 @@ static constexpr FlagSpec kReportFlags[] = {
     {"step-time", "MS", "a measured time of a step, for MFU and HFU"},
     {"after", "PASS", "stop after this pass"},
     {"explain", "OP", "print what a kernel or op counts, as a formula with its numbers"},
+    {"activations", "",
+     "run the forward pass once on initial values: mean and deviation of what layers pass on"},
+    {"data", "[INPUT=]FILE", "with --activations: its first batch; default: drawn numbers and ids"},
+    {"threads", "N", "workers, whose scratch counts; default: all processors of this process"},
     {"preset", "NAME", "count the model's FLOPs as a paper does, such as palm"},
     {"json", "", "print JSON"},
     {"html", "", "print a page of HTML that needs nothing else"},
@@ -61,13 +66,19 @@ static ExitStatus checkFlags(const ParsedFlags &flags) {
     if (const std::string *value = flags.find(name); value && value->empty())
       return fail(fmt::format("--{} is '' and {} is wanted", name, wanted), ExitStatus::wrongUsage);
   std::vector<std::string_view> forms;
-  for (std::string_view name : {"explain", "json", "html"})
+  for (std::string_view name : {"explain", "json", "html", "activations"})
     if (flags.has(name))
       forms.push_back(name);
   if (forms.size() > 1)
     return fail(
         fmt::format("--{} and --{}: one report has one form; leave one out", forms[0], forms[1]),
         ExitStatus::wrongUsage);
+  if (flags.has("data") && !flags.has("activations"))
+    return fail("--data is for --activations, which runs the model; leave it out", ExitStatus::wrongUsage);
+  for (std::string_view name : {"device", "step-time", "after", "preset"})
+    if (flags.has(name) && flags.has("activations"))
+      return fail(fmt::format("--activations measures values, to which --{} says nothing; leave it out", name),
+                  ExitStatus::wrongUsage);
   return ExitStatus::done;
 }
 
@@ -97,6 +108,8 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
     return status;
   if ((status = checkFlags(*flags)) != ExitStatus::done)
     return status;
+  if (flags->has("activations"))
+    return reportActivations(*flags);
   std::optional<Device> device;
   if ((status = readDeviceFlag(*flags, device)) != ExitStatus::done)
     return status;
