@@ -68,6 +68,12 @@ except OSError:
 # Built only where coinor-libcbc-dev is installed.
 if os.path.exists(os.path.join(config.unit_dir, "ilp-test")):
     config.available_features.add("cbc")
+# scipy brings HiGHS; Debian's Python may have it where the one that runs the tests has not.
+for python in (sys.executable, "/usr/bin/python3"):
+    if subprocess.run([python, "-c", "from scipy.optimize import milp"], capture_output=True).returncode == 0:
+        config.available_features.add("scipy")
+        config.substitutions.append(("%scipy_python", python))
+        break
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:

@@ -1,6 +1,7 @@
-// Greedy placements in several orders, then an exact search.
+// Greedy placements, then searches.
 #include "passes/planning/Placement.h"
-
+#include "passes/planning/placement/Greedy.h"
+#include "passes/planning/placement/Improve.h"
 #include "passes/planning/placement/Search.h"
 
 #include <algorithm>
@@ -29,145 +30,133 @@ int64_t nap::planning::maxLoad(const std::vector<Interval> &intervals) {
   return most;
 }
 
-namespace {
-/// A buffer that has its place, as the inner loop of the search reads it.
-struct Placed {
-  int64_t offset, end, lower, upper;
-};
-} // namespace
-
-/// Where `interval` goes among `placed` (in rising offset): the first gap that holds it, or the
-/// tightest; above all that overlap it when no gap does.
-static int64_t findGap(const std::vector<Placed> &placed, const Interval &interval, bool bestFit) {
-  int64_t end = 0, best = -1, bestSize = std::numeric_limits<int64_t>::max();
-  for (const Placed &other : placed) {
-    if (other.upper <= interval.lower || interval.upper <= other.lower)
-      continue;
-    int64_t gap = other.offset - end;
-    if (gap >= interval.size && gap < bestSize) {
-      best = end;
-      bestSize = gap;
-      if (!bestFit || gap == interval.size)
-        return best;
-    }
-    end = std::max(end, other.end);
-  }
-  return best >= 0 ? best : end;
-}
-
-/// Places the intervals one by one in `order`; gives up above `limit` (height is then `limit`).
-static Placement placeInOrder(const std::vector<Interval> &intervals,
-                              const std::vector<int64_t> &order, bool bestFit, int64_t limit) {
-  Placement result;
-  result.offsets.assign(intervals.size(), 0);
-  std::vector<Placed> placed;
-  placed.reserve(order.size());
-  for (int64_t index : order) {
-    const Interval &interval = intervals[index];
-    int64_t offset = findGap(placed, interval, bestFit);
-    result.offsets[index] = offset;
-    result.height = std::max(result.height, offset + interval.size);
-    if (result.height >= limit) {
-      result.height = limit;
-      return result;
-    }
-    Placed entry{offset, offset + interval.size, interval.lower, interval.upper};
-    auto position =
-        std::upper_bound(placed.begin(), placed.end(), entry,
-                         [](const Placed &a, const Placed &b) { return a.offset < b.offset; });
-    placed.insert(position, entry);
-  }
-  return result;
-}
-
-/// The best greedy placement.
-static Placement placeGreedily(const std::vector<Interval> &intervals) {
-  using Key = double (*)(const Interval &);
-  // A larger key is placed earlier; ties go by start, then by number.
-  static constexpr Key keys[] = {
-      [](const Interval &i) { return double(i.size); },
-      [](const Interval &i) { return double(i.size) * double(i.upper - i.lower); },
-      [](const Interval &i) { return double(i.upper - i.lower); },
-      [](const Interval &i) { return -double(i.lower); },
-      [](const Interval &i) { return double(i.upper); },
+/// The best of the greedy placements, most promising first; an offset for each block.
+static Placement placeGreedily(const Sections &sections, int64_t bound) {
+  static constexpr auto size = [](const Block &block) { return double(block.size); };
+  static constexpr auto area = [](const Block &block) { return double(block.size) * block.steps; };
+  static constexpr auto life = [](const Block &block) { return block.steps; };
+  static constexpr auto span = [](const Block &block) { return double(block.end - block.begin); };
+  static constexpr auto start = [](const Block &block) { return -double(block.begin); };
+  static constexpr auto end = [](const Block &block) { return double(block.end); };
+  enum class Way { skyline, peakTightest, peakLowest, tightest, lowest };
+  struct Trial {
+    Way way;
+    double (*key)(const Block &);
   };
-  std::vector<int64_t> all;
-  for (size_t index = 0; index < intervals.size(); ++index)
-    if (!isEmpty(intervals[index]))
-      all.push_back(int64_t(index));
-
-  int64_t bound = maxLoad(intervals);
+  static constexpr Trial trials[] = {
+      {Way::skyline, start},     {Way::skyline, span},      {Way::peakTightest, size},
+      {Way::skyline, end},       {Way::skyline, area},      {Way::skyline, size},
+      {Way::skyline, life},      {Way::peakTightest, life}, {Way::peakTightest, start},
+      {Way::peakLowest, start},  {Way::lowest, size},       {Way::tightest, size},
+      {Way::tightest, area},     {Way::lowest, area},       {Way::tightest, start},
+      {Way::lowest, start},      {Way::tightest, life},     {Way::lowest, life},
+      {Way::tightest, end},      {Way::lowest, end},
+  };
+  int64_t count = int64_t(sections.blocks.size()), pairs = 0;
   Placement best;
-  best.offsets.assign(intervals.size(), 0);
-  if (all.empty())
-    return best;
   best.height = std::numeric_limits<int64_t>::max();
-  // A limit of work, not of time: the plan is the same on every machine.
-  int64_t work = 0;
-  constexpr int64_t workLimit = 400'000'000;
-  for (bool bestFit : {true, false})
-    for (Key key : keys) {
-      std::vector<int64_t> order = all;
-      std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        double keyA = key(intervals[a]), keyB = key(intervals[b]);
-        if (keyA != keyB)
-          return keyA > keyB;
-        return std::pair{intervals[a].lower, a} < std::pair{intervals[b].lower, b};
-      });
-      Placement next = placeInOrder(intervals, order, bestFit, best.height);
-      if (next.height < best.height)
-        best = std::move(next);
-      work += int64_t(all.size()) * int64_t(all.size());
-      if (best.height == bound || work > workLimit)
-        return best;
-    }
+  // Limits of work, not of time: the plan is the same on every machine.
+  constexpr int64_t mostPairs = 100'000'000;
+  for (const Trial &trial : trials) {
+    BlockOrder order = orderByKey(sections, trial.key);
+    bool isQuadratic = trial.way == Way::tightest || trial.way == Way::lowest;
+    pairs += isQuadratic ? count * count : 400 * count;
+    if (pairs > mostPairs)
+      break;
+    Placement next = trial.way == Way::skyline ? placeOnSkyline(sections, order)
+                     : isQuadratic ? placeInOrder(sections, order, trial.way == Way::tightest,
+                                                  best.height)
+                                   : placeFromPeak(sections, order, trial.way == Way::peakTightest);
+    if (next.height < best.height)
+      best = std::move(next);
+    if (best.height <= bound)
+      break;
+  }
   return best;
 }
 
-/// Lowers a placement by exact searches, first within the bound, then by bisection.
-static void improve(const std::vector<Interval> &intervals, const PlaceOptions &options,
-                    Placement &best) {
-  // Heights are sums of sizes, so none lies between two multiples of their common divisor.
+namespace {
+/// Lowers a placement as far as its options allow.
+class Descent {
+public:
+  Descent(const std::vector<Interval> &intervals, const PlaceOptions &options);
+
+  Placement run();
+
+private:
+  bool isGood() const { return best.height <= std::max(best.bound, options.goodHeight); }
+  int64_t left() const { return std::max<int64_t>(options.workLimit - best.work, 0); }
+  SearchResult::Verdict search(int64_t capacity, int64_t limit);
+  void bisect();
+
+  const std::vector<Interval> &intervals;
+  const PlaceOptions &options;
+  Sections sections;
+  /// An offset for each block.
+  Placement best;
+  /// Heights are sums of sizes, so none lies between two multiples of their common divisor.
   int64_t unit = 0;
-  for (const Interval &interval : intervals)
-    if (!isEmpty(interval))
-      unit = std::gcd(unit, interval.size);
-  auto search = [&](int64_t capacity, int64_t limit) {
-    SearchResult found = searchWithin(intervals, capacity, limit);
-    best.work += found.work;
-    if (found.verdict == SearchResult::Verdict::found) {
-      best.offsets = std::move(found.offsets);
-      best.height = 0;
-      for (size_t i = 0; i < intervals.size(); ++i)
-        if (!isEmpty(intervals[i]))
-          best.height = std::max(best.height, best.offsets[i] + intervals[i].size);
-    } else if (found.verdict == SearchResult::Verdict::none) {
-      best.bound = std::max(best.bound, capacity + unit);
+};
+} // namespace
+
+Descent::Descent(const std::vector<Interval> &intervals, const PlaceOptions &options)
+    : intervals(intervals), options(options), sections(intervals) {
+  for (const Block &block : sections.blocks)
+    unit = std::gcd(unit, block.size);
+}
+
+/// The exact search: takes what it finds, and raises the bound where there is nothing to find.
+SearchResult::Verdict Descent::search(int64_t capacity, int64_t limit) {
+  SearchResult found = searchWithin(intervals, capacity, limit);
+  best.work += found.work;
+  if (found.verdict == SearchResult::Verdict::found) {
+    best.height = 0;
+    for (size_t index = 0; index < sections.blocks.size(); ++index) {
+      const Block &block = sections.blocks[index];
+      best.offsets[index] = found.offsets[block.origin];
+      best.height = std::max(best.height, best.offsets[index] + block.size);
     }
-    return found.verdict;
-  };
-  auto isGood = [&] { return best.height <= std::max(best.bound, options.goodHeight); };
-  search(best.bound, options.workLimit / 2);
+  } else if (found.verdict == SearchResult::Verdict::none) {
+    best.bound = std::max(best.bound, capacity + unit);
+  }
+  return found.verdict;
+}
+
+/// Exact searches within capacities between bound and height.
+void Descent::bisect() {
   // The largest capacity that was given up, in so far as it is no bound.
   int64_t low = best.bound;
-  while (!isGood() && best.height - unit > low && best.work < options.workLimit) {
-    int64_t capacity = low + (best.height - low) / 2 / unit * unit;
-    int64_t left = options.workLimit - best.work;
-    if (search(std::max(capacity, best.bound), std::max<int64_t>(left / 4, 1)) !=
-        SearchResult::Verdict::found)
+  while (!isGood() && best.height - unit > low && left() > 0) {
+    int64_t capacity = std::max(low + (best.height - low) / 2 / unit * unit, best.bound);
+    if (search(capacity, std::max<int64_t>(left() / 4, 1)) != SearchResult::Verdict::found)
       low = std::max(capacity + unit, best.bound);
   }
 }
 
+Placement Descent::run() {
+  constexpr size_t kMostForSearch = 1000;
+  int64_t load = 0;
+  for (int64_t bytes : sections.loads)
+    load = std::max(load, bytes);
+  if (!sections.blocks.empty())
+    best = placeGreedily(sections, load);
+  best.bound = load;
+  bool isSmall = sections.blocks.size() <= kMostForSearch;
+  if (!isGood() && isSmall && left() > 0)
+    search(load, options.workLimit / 2);
+  if (!isGood() && left() > 0)
+    best.work += improvePlacement(sections, best.bound, options.goodHeight,
+                                  isSmall ? left() / 2 : left(), best);
+  if (isSmall)
+    bisect();
+  std::vector<int64_t> offsets(intervals.size(), 0);
+  for (size_t index = 0; index < sections.blocks.size(); ++index)
+    offsets[sections.blocks[index].origin] = best.offsets[index];
+  best.offsets = std::move(offsets);
+  return std::move(best);
+}
+
 Placement nap::planning::place(const std::vector<Interval> &intervals,
                                const PlaceOptions &options) {
-  constexpr size_t kMostForSearch = 1000;
-  Placement best = placeGreedily(intervals);
-  best.bound = maxLoad(intervals);
-  size_t count = std::count_if(intervals.begin(), intervals.end(),
-                               [](const Interval &interval) { return !isEmpty(interval); });
-  if (count > 0 && count <= kMostForSearch && options.workLimit > 0 &&
-      best.height > std::max(best.bound, options.goodHeight))
-    improve(intervals, options, best);
-  return best;
+  return Descent(intervals, options).run();
 }

@@ -22,15 +22,16 @@ struct Placement {
   int64_t height = 0;
   /// No placement is lower than this: proven.
   int64_t bound = 0;
-  /// Work of the exact search, in visits of a buffer at a section; 0 where greedy ones sufficed.
+  /// Work of the searches, in visits of a buffer; 0 where greedy placements sufficed.
   int64_t work = 0;
 };
 
 /// When `place` is content.
 struct PlaceOptions {
-  /// Of the search, in its own unit; about 10^8 a second. Greedy placements are always tried.
+  /// Of the searches, in their own unit; about 2 * 10^8 a second. Greedy placements are always
+  /// tried.
   int64_t workLimit = 0;
-  /// A height that is good enough; no search starts once it is reached.
+  /// A height that is good enough; no search goes on once it is reached.
   int64_t goodHeight = 0;
 };
 
@@ -42,12 +43,11 @@ inline int64_t alignTo(int64_t bytes, int64_t alignment) {
 /// The largest sum of sizes that are live at one step: no placement is lower.
 int64_t maxLoad(const std::vector<Interval> &intervals);
 
-/// Places the intervals so that no two that are live at one step share a byte: the best of a fixed
-/// portfolio of greedy placements (orders by size, area, lifetime, start; first and best fit),
-/// which ends early at `maxLoad`; then, for at most 1000 buffers, an exact search within the bound
-/// and, by bisection, within capacities between bound and height. A function of its arguments
-/// alone. Offsets are sums of sizes, so sizes that are multiples of an alignment give offsets that
-/// are.
+/// Places the intervals so that no two that are live at one step share a byte. Greedy placements in
+/// several ways (on a skyline, from the peak outwards, one by one) end early at `maxLoad`. Then,
+/// for at most 1000 buffers, an exact search within the bound; a large neighbourhood search; and
+/// exact searches by bisection between bound and height. A function of its arguments alone. Offsets
+/// are sums of sizes, so sizes that are multiples of an alignment give offsets that are.
 Placement place(const std::vector<Interval> &intervals, const PlaceOptions &options = {});
 
 /// Two buffers that are live at `step` and share `byte`; the first has the smaller number.

@@ -1,5 +1,7 @@
 // Placements: checked naively, and against brute force where that is possible.
 #include "passes/planning/Placement.h"
+#include "passes/planning/placement/Greedy.h"
+#include "passes/planning/placement/Improve.h"
 #include "passes/planning/placement/Search.h"
 #include "test/Check.h"
 
@@ -138,6 +140,72 @@ static void testFullRectangles() {
   }
 }
 
+/// The blocks of sections as a problem of their own.
+static std::vector<Interval> blocksOf(const Sections &sections) {
+  std::vector<Interval> blocks;
+  for (const Block &block : sections.blocks)
+    blocks.push_back({block.begin, block.end, block.size});
+  return blocks;
+}
+
+/// Buffers that overlap do so in a section; every greedy way gives each block a place of its own.
+static void testGreedyWays() {
+  std::mt19937 random(13);
+  for (int round = 0; round < 200; ++round) {
+    auto intervals = randomIntervals(random, 1 + round % 40, 3 + round % 30, 1 + round % 50);
+    Sections sections(intervals);
+    auto blocks = blocksOf(sections);
+    expect(maxLoad(blocks) == maxLoad(intervals), "sections have another load");
+    BlockOrder order =
+        orderByKey(sections, [](const Block &block) { return double(block.size); });
+    Placement ways[] = {placeInOrder(sections, order, true, 1 << 30),
+                        placeInOrder(sections, order, false, 1 << 30),
+                        placeOnSkyline(sections, order), placeFromPeak(sections, order, true),
+                        placeFromPeak(sections, order, false)};
+    for (const Placement &way : ways) {
+      std::string problem = checkPlacement(blocks, way);
+      expect(problem.empty(), fmt::format("round {}: {}", round, problem));
+    }
+  }
+}
+
+/// What a forward pass saves and a backward pass takes, beside short-lived buffers: lives are
+/// nested, and nothing is wasted, however many there are.
+static void testManyNestedLives() {
+  std::mt19937 random(17);
+  std::vector<Interval> intervals;
+  int64_t layers = 12'000;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    int64_t back = 2 * layers - layer;
+    intervals.push_back({layer, back + 1, 256 * int64_t(1 + random() % 100)});
+    intervals.push_back({layer, layer + 2, 256 * int64_t(1 + random() % 100)});
+    intervals.push_back({back, back + 2, 256 * int64_t(1 + random() % 100)});
+    intervals.push_back({back, back + 1, 256});
+  }
+  std::shuffle(intervals.begin(), intervals.end(), random);
+  Placement placement = place(intervals);
+  std::string problem = checkPlacement(intervals, placement);
+  expect(problem.empty(), problem);
+  expect(placement.height == placement.bound,
+         fmt::format("{} bytes where {} are live", placement.height, placement.bound));
+}
+
+/// Parts placed anew lower a greedy placement, and never below the bound.
+static void testImprovement() {
+  std::mt19937 random(19);
+  auto intervals = cutRectangle(random, 200);
+  Sections sections(intervals);
+  BlockOrder order = orderByKey(sections, [](const Block &block) { return double(block.size); });
+  Placement placement = placeInOrder(sections, order, false, 1 << 30);
+  int64_t before = placement.height;
+  int64_t work = improvePlacement(sections, 1000, 0, 20'000'000, placement);
+  expect(placement.height < before - (before - 1000) / 4 && placement.height >= 1000,
+         fmt::format("{} becomes {}, and the optimum is 1000", before, placement.height));
+  expect(work <= 20'100'000, fmt::format("{} visits where 20000000 are allowed", work));
+  std::string problem = checkPlacement(blocksOf(sections), placement);
+  expect(problem.empty(), problem);
+}
+
 static void testLimitIsKept() {
   std::mt19937 random(7);
   auto intervals = cutRectangle(random, 120);
@@ -176,6 +244,9 @@ int main() {
   testAgainstBruteForce();
   testSearchIsExact();
   testFullRectangles();
+  testGreedyWays();
+  testManyNestedLives();
+  testImprovement();
   testLimitIsKept();
   testCheckerFindsFaults();
   testOffsetsKeepAlignment();

@@ -8,22 +8,6 @@
 using namespace nap::planning;
 using Life = RematState::Life;
 
-uint64_t RematRandom::next() {
-  uint64_t z = (state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-double RematRandom::logNormal(double sigma) {
-  double sum = -6;
-  for (int draw = 0; draw < 12; ++draw)
-    sum += unit();
-  // 2^x as a power of two times a line, since libraries differ in the last bit of exp.
-  double exponent = sum * sigma, whole = std::floor(exponent);
-  return std::ldexp(1 + (exponent - whole), int(whole));
-}
-
 /// Candidates are weighed in full up to this number; of more, those that promise most.
 static constexpr size_t kWeighed = 4096;
 /// The most instances that a window takes out.

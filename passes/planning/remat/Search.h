@@ -1,27 +1,11 @@
 // The peak-driven search: descend, prune, repair.
 #pragma once
 
+#include "passes/planning/Random.h"
 #include "passes/planning/remat/Actions.h"
 #include "passes/planning/remat/Rematerialize.h"
 
 namespace nap::planning {
-
-/// Numbers that look random and are the same everywhere (SplitMix64).
-class RematRandom {
-public:
-  explicit RematRandom(uint64_t seed) : state(seed) {}
-
-  uint64_t next();
-  /// In [0, bound).
-  int64_t below(int64_t bound) { return int64_t(next() % uint64_t(bound)); }
-  /// In [0, 1).
-  double unit() { return double(next() >> 11) * 0x1p-53; }
-  /// About 2 to the power of a normal number of deviation `sigma`; exact in every bit.
-  double logNormal(double sigma);
-
-private:
-  uint64_t state;
-};
 
 /// One search for one budget.
 class RematSearch {
@@ -56,7 +40,7 @@ private:
 
   const RematFacts &facts;
   const RematLimits &limits;
-  RematRandom random;
+  Random random;
   bool isFirst = false;
   bool mayMove;
 };
