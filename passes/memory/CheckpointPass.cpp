@@ -18,8 +18,6 @@
 #include "passes/Passes.h"
 #include "passes/memory/Plans.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
 namespace nap {
 #define GEN_PASS_DEF_CHECKPOINTPASS
 #include "passes/Passes.h.inc"
@@ -37,10 +35,6 @@ static const ModulePlan *fastestWithin(ArrayRef<ModulePlan> frontier, int64_t bu
   return best;
 }
 
-static std::string inMiB(int64_t bytes) {
-  return llvm::formatv("{0:f1} MiB", double(bytes) / (1 << 20));
-}
-
 namespace {
 struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
   using CheckpointPassBase::CheckpointPassBase;
@@ -49,20 +43,14 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
   void refuse(const ModulePlanner &planner, const ModulePlan &least) {
     getOperation()->setAttr("nap.least_bytes",
                             Builder(&getContext()).getI64IntegerAttr(least.bytes));
-    InFlightDiagnostic error = mlir::emitError(getOperation().getLoc(), "a budget of ")
-                               << int64_t(budget) << " bytes is too small: ";
+    InFlightDiagnostic error = mlir::emitError(getOperation().getLoc());
     if (strategy != "auto")
-      error << "checkpoint strategy '" << strategy << "' takes " << least.bytes
+      error << "a budget of " << int64_t(budget) << " bytes is too small: checkpoint strategy '"
+            << strategy << "' takes " << least.bytes
             << " bytes; give that much, or leave the choice to 'auto'";
     else
-      error << "the least that can be planned is " << least.bytes << " bytes ("
-            << inMiB(least.bytes) << "), by strategy '" << least.strategy
-            << "', and no plan is below " << planner.floorBound()
-            << "; give that much or make the micro-batch smaller";
-    error.attachNote() << "parameters, states and inputs take " << inMiB(planner.declaredBytes())
-                       << ", scratch of " << int64_t(workers) << " workers "
-                       << inMiB(planner.scratchBytes()) << ", transient tensors "
-                       << inMiB(least.height);
+      error << planner.refusal(budget, least);
+    error.attachNote() << planner.partsOf(least);
     signalPassFailure();
   }
 

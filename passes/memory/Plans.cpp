@@ -30,36 +30,43 @@ static int64_t bytesOfScratch(ModuleOp module) {
   return planning::alignTo(bytes, kArenaAlignment);
 }
 
-/// Bytes of the transient part that a function takes as it stands.
-static int64_t heightOf(func::FuncOp func, const DeclaredTensors &declared) {
-  FunctionMemory memory = modelFunction(func, declared);
-  return planning::layOut(memory.timeline, memory.isFixed(), kArenaAlignment).height;
-}
-
 nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device &device)
-    : declared(bytesOfDeclarations(module)), scratch(workers * bytesOfScratch(module)) {
+    : declared(bytesOfDeclarations(module)), scratch(workers * bytesOfScratch(module)),
+      workers(workers) {
   DeclaredTensors tensors(module);
   SymbolTable symbols(module);
   auto priceOf = [&](KernelOp kernel) -> KernelPrice {
     return {int64_t(std::ceil(kernelTime(kernel, symbols, device))),
             int64_t(workOf(kernel, symbols).total().mm)};
   };
-  llvm::DenseMap<Operation *, int64_t> timesOf;
-  for (auto [func, times] : stepFunctions(module))
-    timesOf[func] = times;
+  auto inStep = stepFunctions(module);
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
-    int64_t times = timesOf.lookup(func);
+    int64_t number = int64_t(functions.size() + others.size());
+    auto own = llvm::find_if(inStep, [&](auto &entry) { return entry.first == func; });
+    int64_t place = own - inStep.begin(), times = own == inStep.end() ? 0 : own->second;
     if (std::optional<StepModel> model = modelStep(func, tensors, priceOf)) {
-      functions.push_back(std::make_unique<Function>(Function{std::move(*model), nullptr, times}));
+      functions.push_back(
+          std::make_unique<Function>(Function{std::move(*model), nullptr, times, place, number}));
       functions.back()->search = std::make_unique<StepSearch>(functions.back()->model);
       continue;
     }
-    otherHeight = std::max(otherHeight, heightOf(func, tensors));
+    others.push_back(std::make_unique<Function>(
+        Function{modelWithoutBackward(func, tensors), nullptr, times, place, number}));
+    const StepModel &other = others.back()->model;
+    otherHeight = std::max(
+        otherHeight,
+        planning::layOut(other.problem.timeline, other.isFixed, kArenaAlignment).height);
     for (auto kernel : func.getOps<KernelOp>())
       otherTime += times * priceOf(kernel).nanoseconds;
   }
+  for (const auto *list : {&functions, &others})
+    for (const auto &function : *list)
+      inOrder.push_back(function.get());
+  llvm::sort(inOrder, [](const Function *a, const Function *b) {
+    return std::tie(a->placeInStep, a->number) < std::tie(b->placeInStep, b->number);
+  });
 }
 
 /// What a sequence takes once it is placed.
@@ -95,6 +102,10 @@ static FunctionPlan measure(const StepModel &model, planning::Sequence sequence)
   }
   plan.sequence = std::move(sequence);
   return plan;
+}
+
+FunctionPlan nap::ModulePlanner::measured(const Function &function, planning::Sequence sequence) {
+  return measure(function.model, std::move(sequence));
 }
 
 ModulePlan nap::ModulePlanner::combine(StringRef strategy, std::vector<FunctionPlan> plans) const {

@@ -3,6 +3,7 @@
 
 #include "passes/memory/Search.h"
 #include "passes/memory/Strategies.h"
+#include "passes/memory/peak/Peak.h"
 #include "passes/report/KernelTime.h"
 
 #include <memory>
@@ -41,6 +42,19 @@ struct ModulePlan {
   int64_t saved = 0;
 };
 
+/// A function of a step under a plan, and how often a step runs it; 0: only something else does, an
+/// evaluation or a sample.
+struct TimelineInStep {
+  FunctionTimeline timeline;
+  int64_t times = 0;
+};
+
+/// The function that makes a plan's peak, and what is live there.
+struct PeakFacts {
+  FunctionTimeline timeline;
+  std::vector<LiveTensorFacts> live;
+};
+
 /// Plans for a module of kernels that have schedules. What a plan takes is what nap-plan-memory
 /// will give it.
 class ModulePlanner {
@@ -56,6 +70,25 @@ public:
   /// and of the search at 64 budgets from the least peak that it finds to that of `none`. A
   /// function of the module and the workers alone.
   std::vector<ModulePlan> frontier() const;
+
+  /// The plan of the fewest bytes among the named strategies and what the search finds.
+  ModulePlan leastPlan() const;
+  /// The fastest plan within a budget among the named strategies and what the search finds for this
+  /// budget alone: quicker than `frontier`, and now and then slower by a little. Nothing where none
+  /// of them fits.
+  std::optional<ModulePlan> planWithin(int64_t bytes) const;
+
+  /// The timelines of the module's functions under a plan, those of a step first, in its order.
+  std::vector<TimelineInStep> timelinesOf(const ModulePlan &plan) const;
+  PeakFacts peakOf(const ModulePlan &plan) const;
+
+  /// Nanoseconds of a step that no plan within so many bytes is below, of those that execute every
+  /// kernel at least once, whole or in its two stages.
+  int64_t timeBound(int64_t bytes) const;
+  /// Why a budget is refused, `least` being the plan of fewest bytes: one sentence.
+  std::string refusal(int64_t budget, const ModulePlan &least) const;
+  /// What a plan's bytes are made of: one sentence.
+  std::string partsOf(const ModulePlan &plan) const;
 
   /// Bytes that no plan is below: what some launch reads, writes and needs beside.
   int64_t floorBound() const;
@@ -73,18 +106,33 @@ private:
   struct Function {
     StepModel model;
     std::unique_ptr<StepSearch> search;
-    /// Executions in one step.
-    int64_t times = 1;
+    /// Executions in one step, the place among its functions, and that in the module.
+    int64_t times = 1, placeInStep = 0, number = 0;
   };
 
+  /// A function under a plan: one with a backward pass has a sequence in it, another runs as it
+  /// stands.
+  struct PlannedFunction {
+    const Function *function;
+    planning::Sequence sequence;
+  };
+
+  std::vector<PlannedFunction> plannedFunctions(const ModulePlan &plan) const;
+  FunctionPlan planOfHeight(const Function &function, int64_t height) const;
   std::vector<FunctionPlan> searchedPlans(const Function &function, int64_t count) const;
+  /// What a sequence takes once it is placed.
+  static FunctionPlan measured(const Function &function, planning::Sequence sequence);
   ModulePlan combine(llvm::StringRef strategy, std::vector<FunctionPlan> plans) const;
 
   std::vector<std::unique_ptr<Function>> functions;
+  /// Those without a backward pass; and all of them, in the order of a step.
+  std::vector<std::unique_ptr<Function>> others;
+  std::vector<const Function *> inOrder;
   int64_t declared = 0, scratch = 0;
   /// Of the functions without a backward pass: the most bytes that one takes, and the time of a
   /// step's.
   int64_t otherHeight = 0, otherTime = 0;
+  int64_t workers = 1;
 };
 
 } // namespace nap

@@ -1,8 +1,19 @@
 // From a step model to the planner's problem and back.
 #include "passes/memory/Search.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace nap;
+
+/// Plans for many budgets are compared: more budgets find more than more windows.
+static planning::RematLimits limitsOf() {
+  planning::RematLimits limits;
+  limits.windows = 2;
+  limits.starts = 0;
+  limits.attempts = 2;
+  return limits;
+}
 
 void StepSearch::addStep(int64_t step) {
   const planning::Recomputation &from = model.problem;
@@ -36,6 +47,41 @@ StepSearch::StepSearch(const StepModel &model) : model(model) {
   for (const Update &update : model.memory.updates)
     if (update.old >= 0)
       problem.overwrites.push_back({update.old, model.memory.numberOf(update.value)});
+  findLeastCosts();
+}
+
+void StepSearch::findLeastCosts() {
+  const planning::Recomputation &from = model.problem;
+  // Per tensor: the least cost of a step that writes it.
+  std::vector<int64_t> least(from.timeline.sizes.size(), std::numeric_limits<int64_t>::max());
+  for (size_t step = 0; step < from.timeline.steps.size(); ++step)
+    if (from.isRepeatable[step])
+      for (int64_t write : from.timeline.steps[step].writes)
+        least[write] = std::min(least[write], from.costs[step]);
+  leastCosts = problem;
+  std::vector<int64_t> paid(from.programSteps, 0);
+  for (size_t number = 0; number < stepOf.size(); ++number) {
+    int64_t &cost = leastCosts.costs[number];
+    for (int64_t write : problem.timeline.steps[number].writes)
+      cost = std::min(cost, least[write]);
+    // One execution of the kernel computes what both stages do: together they cost no more.
+    if (int64_t kernel = programStep[stepOf[number]]; kernel >= 0) {
+      cost = std::min(cost, from.costs[kernel] - paid[kernel]);
+      paid[kernel] += cost;
+    }
+  }
+}
+
+int64_t StepSearch::timeBound(int64_t budget) const {
+  const planning::Recomputation &from = model.problem;
+  int64_t once = 0;
+  for (int64_t step = 0; step < from.programSteps; ++step) {
+    const KernelStages &stages = model.stages[step];
+    once += stages.first < 0 ? from.costs[step]
+                             : std::min(from.costs[step], from.costs[stages.first] +
+                                                              from.costs[stages.second]);
+  }
+  return once + planning::addedTimeBound(leastCosts, budget, limitsOf().mayMove);
 }
 
 /// The steps of the model for those of the problem: two stages side by side are the kernel that
@@ -55,15 +101,6 @@ planning::Sequence StepSearch::launches(const planning::Sequence &sequence) cons
     result.push_back(step);
   }
   return result;
-}
-
-/// Plans for many budgets are compared: more budgets find more than more windows.
-static planning::RematLimits limitsOf() {
-  planning::RematLimits limits;
-  limits.windows = 2;
-  limits.starts = 0;
-  limits.attempts = 2;
-  return limits;
 }
 
 std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budgets) const {

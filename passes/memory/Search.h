@@ -27,16 +27,24 @@ public:
   /// The sequence of the least peak that the search finds.
   SearchedSequence findLeast() const;
 
+  /// Nanoseconds that no sequence within the budget is below, of those that execute every kernel at
+  /// least once, whole or in its two stages.
+  int64_t timeBound(int64_t budget) const;
+
   /// Bytes below which no sequence fits, and those that the program takes as it stands.
   int64_t floor() const { return planning::floorBound(problem); }
   int64_t peak() const { return planning::simulate(problem, planning::givenOrder(problem)).peak; }
 
 private:
   void addStep(int64_t step);
+  void findLeastCosts();
   planning::Sequence launches(const planning::Sequence &sequence) const;
 
   const StepModel &model;
   planning::RematProblem problem;
+  /// The same with the least that an additional execution of each step can cost: another way to
+  /// compute one of its tensors may cost less, and a kernel is both of its stages.
+  planning::RematProblem leastCosts;
   /// Per step of the problem: the step of the model.
   std::vector<int64_t> stepOf;
   /// Per step of the model: the step of the program that it is the first or the second stage of.

@@ -211,6 +211,23 @@ std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors
   return model;
 }
 
+StepModel nap::modelWithoutBackward(func::FuncOp func, const DeclaredTensors &declared) {
+  StepModel model;
+  model.func = func;
+  model.memory = modelFunction(func, declared);
+  model.problem.timeline = model.memory.timeline;
+  model.problem.programSteps = model.problem.firstBackward = int64_t(model.memory.kernels.size());
+  model.problem.costs.assign(model.memory.kernels.size(), 0);
+  model.problem.isRepeatable.assign(model.memory.kernels.size(), false);
+  model.isFixed = model.memory.isFixed();
+  model.values.resize(model.memory.timeline.sizes.size());
+  for (auto [value, number] : model.memory.numbers)
+    model.values[number] = value;
+  for (Operation *kernel : model.memory.kernels)
+    model.kernels.push_back(cast<KernelOp>(kernel));
+  return model;
+}
+
 //===-- The function of a solution -----------------------------------------------------------===//
 
 /// Takes from each kernel the results that nobody reads, and kernels that have none left.

@@ -43,6 +43,10 @@ using PriceOf = llvm::function_ref<KernelPrice(KernelOp)>;
 std::optional<StepModel> modelStep(mlir::func::FuncOp func, const DeclaredTensors &declared,
                                    PriceOf priceOf);
 
+/// A function that is executed as it stands: every step once, in order, and no alternatives. Prices
+/// are left out.
+StepModel modelWithoutBackward(mlir::func::FuncOp func, const DeclaredTensors &declared);
+
 /// Puts the function's kernels in the order of `sequence`: clones for what is computed again
 /// (`nap.recomputed`), no alternative that is not in it, no result that nobody reads. The model is
 /// spent.

@@ -44,6 +44,8 @@ public:
   }
 
   Sequence run();
+  /// The least time to make `tensor`, -1 where there is no way.
+  int64_t timeToMake(int64_t tensor, const std::vector<bool> &present);
 
 private:
   void execute(int64_t step);
@@ -156,6 +158,19 @@ Sequence OnDemand::run() {
     execute(step);
   }
   return std::move(sequence);
+}
+
+int64_t OnDemand::timeToMake(int64_t tensor, const std::vector<bool> &present) {
+  isThere = present;
+  price.assign(isThere.size(), -1);
+  bestMaker(tensor);
+  return price[tensor] < kNoWay ? price[tensor] : -1;
+}
+
+int64_t nap::planning::timeToMake(const Recomputation &problem, const std::vector<bool> &isThere,
+                                  int64_t tensor) {
+  Strategy none;
+  return OnDemand(problem, none).timeToMake(tensor, isThere);
 }
 
 Sequence nap::planning::recomputeOnDemand(const Recomputation &problem, const Strategy &strategy) {

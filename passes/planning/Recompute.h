@@ -37,6 +37,10 @@ struct Strategy {
 /// the program stands in it once, in the program's order.
 Sequence recomputeOnDemand(const Recomputation &problem, const Strategy &strategy);
 
+/// Nanoseconds to compute `tensor`, which is not there, from the tensors that are: an upper bound,
+/// in which a tensor that two inputs need is paid for by both; -1 where there is no way.
+int64_t timeToMake(const Recomputation &problem, const std::vector<bool> &isThere, int64_t tensor);
+
 /// Time of a sequence, in nanoseconds.
 int64_t timeOf(const Recomputation &problem, const Sequence &sequence);
 

@@ -68,7 +68,7 @@ static constexpr FlagSpec kModelFlags[] = {
 
 std::span<const FlagSpec> nap::modelFlags() { return kModelFlags; }
 
-Model::Model() {
+Model::Model(bool isQuiet) : isQuiet(isQuiet) {
   times.begin("dialects");
   DialectRegistry registry;
   registry.insert<LLVM::LLVMDialect>();
@@ -84,7 +84,7 @@ Model::Model() {
 
 void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
   bool remark = diagnostic.getSeverity() == DiagnosticSeverity::Remark;
-  if (remark && !pipeline.remarks)
+  if (isQuiet || (remark && !pipeline.remarks))
     return;
   std::string place = describeLocation(diagnostic.getLocation());
   bool warning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
@@ -245,7 +245,8 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
   napkin::Diagnostics diagnostics;
   graph = napkin::compileModel(context, sources, flags.positional.front(), options, diagnostics);
   if (!graph || diagnostics.hasErrors()) {
-    rt::writeErrors(diagnostics.render());
+    if (!isQuiet)
+      rt::writeErrors(diagnostics.render());
     return ExitStatus::wrongInput;
   }
   times.begin("hash of the graph");

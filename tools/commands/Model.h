@@ -33,7 +33,8 @@ std::optional<ParsedFlags> parseCommand(std::span<const std::string> arguments,
 /// A model being compiled: the context, what was read, and the module.
 class Model {
 public:
-  Model();
+  /// One that `isQuiet` prints nothing of what is wrong with the model or its plan.
+  explicit Model(bool isQuiet = false);
 
   /// Reads the model file that the flags name and makes its graph. Prints every error. A target other than
   /// the CPU is one unless `takesCuda`.
@@ -71,7 +72,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> graph;
   std::string graphHash;
   std::string architecture;
-  bool wantsTimes = false;
+  bool wantsTimes = false, isQuiet = false;
 };
 
 /// The switch that `Model::printTimes` obeys; `napkin train` has the runtime's.

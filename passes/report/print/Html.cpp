@@ -1,6 +1,7 @@
 // The ledger as one page of HTML that needs nothing else: drawings are SVG, there are no scripts.
 #include "passes/Report.h"
 #include "passes/report/print/Numbers.h"
+#include "passes/report/print/Page.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -11,30 +12,9 @@
 
 using namespace nap;
 
-/// Text between tags.
-static std::string escaped(llvm::StringRef text) {
-  std::string out;
-  for (char letter : text)
-    out += letter == '<'   ? "&lt;"
-           : letter == '>' ? "&gt;"
-           : letter == '&' ? "&amp;"
-           : letter == '"' ? "&quot;"
-                           : std::string(1, letter);
-  return out;
-}
-
-/// A row of cells, the first of them a name.
-static void tableRow(llvm::raw_ostream &out, llvm::ArrayRef<std::string> cells,
-                     const char *tag = "td") {
-  out << "<tr>";
-  for (const std::string &cell : cells)
-    out << '<' << tag << '>' << escaped(cell) << "</" << tag << '>';
-  out << "</tr>\n";
-}
-
 static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *device) {
   out << "<h2>What each pass changed</h2>\n<table>\n";
-  tableRow(out,
+  writeRow(out,
            {"pass", "ops", "model FLOP", "program FLOP", "vec + cmp", "trn", "bytes, least",
             "bytes, plan", "change", "ms at the roof", "saved MiB", "peak MiB", "change", "check"},
            "th");
@@ -42,7 +22,7 @@ static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *d
   for (const LedgerRow &row : ledger.rows) {
     Cost cost = row.totals.work.total();
     double planned = double(row.totals.plannedBytes), peak = double(row.memory.total());
-    tableRow(out, {row.pass, fmt::format("{}", row.totals.ops),
+    writeRow(out, {row.pass, fmt::format("{}", row.totals.ops),
                    row.model ? scaled(double(row.model->exact)) : "", scaled(double(cost.mm)),
                    scaled(double(cost.vec + cost.cmp)), scaled(double(cost.trn)),
                    scaled(double(row.totals.leastBytes)), scaled(planned),
@@ -58,7 +38,7 @@ static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *d
 static void memory(llvm::raw_ostream &out, const LedgerRow &row) {
   out << "<h2>Memory</h2>\n<table>\n";
   const MemoryByClass &m = row.memory;
-  tableRow(out, {"class", "MiB", "GB", "%"}, "th");
+  writeRow(out, {"class", "MiB", "GB", "%"}, "th");
   for (auto [name, bytes] : {std::pair{"parameters", m.parameters},
                              {"working copies of parameters", m.working},
                              {"buffers", m.buffers},
@@ -69,7 +49,7 @@ static void memory(llvm::raw_ostream &out, const LedgerRow &row) {
                              {"temporaries at the peak", m.temporary},
                              {"padding and fragmentation", m.padding},
                              {row.isPlanned ? "= arena" : "= peak", m.total()}})
-    tableRow(out,
+    writeRow(out,
              {name, fmt::format("{:.3f}", inMiB(bytes)), fmt::format("{:.4f}", double(bytes) / 1e9),
               m.total() > 0 ? fmt::format("{:.1f}", 100 * double(bytes) / double(m.total())) : ""});
   out << "</table>\n<p>Peak at " << escaped(row.peakAt) << ".</p>\n";
@@ -136,13 +116,13 @@ static void kernels(llvm::raw_ostream &out, const LedgerRow &row, const Device *
   double sum = 0;
   std::vector<WeighedGroup> order = groupsByWeight(row, device, sum);
   out << "<h2>Kernels</h2>\n<table>\n";
-  tableRow(
+  writeRow(
       out,
       {"kernel", "launches", "FLOP", "bytes, plan", "FLOP/B", device ? "ms at the roof" : "", "%"},
       "th");
   for (auto [group, weight, isCompute] : order) {
     double flops = double(group->work.total().total()), bytes = double(group->plannedBytes);
-    tableRow(out, {group->name, fmt::format("{}", group->count), scaled(flops), scaled(bytes),
+    writeRow(out, {group->name, fmt::format("{}", group->count), scaled(flops), scaled(bytes),
                    bytes > 0 ? fmt::format("{:.2f}", flops / bytes) : "",
                    device ? fmt::format("{:.3f}", weight * 1e3) : "",
                    sum > 0 ? fmt::format("{:.1f}", 100 * weight / sum) : ""});
@@ -152,16 +132,8 @@ static void kernels(llvm::raw_ostream &out, const LedgerRow &row, const Device *
 
 void nap::printLedgerHtml(const Ledger &ledger, const ReportOptions &options,
                           llvm::raw_ostream &out) {
-  out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>"
-      << escaped(ledger.model)
-      << "</title>\n<style>body{font:14px sans-serif;max-width:75em;margin:2em "
-         "auto}table{border-collapse:collapse}"
-         "td,th{padding:2px 8px;text-align:right;border-bottom:1px solid "
-         "#ddd}td:first-child,th:first-child{text-align:left}"
-         "svg{width:100%;border:1px solid "
-         "#ddd}polygon,circle{fill:#46a}.roof{fill:none;stroke:#a42}</style></head><body>\n";
-  out << fmt::format("<h1>{}</h1>\n<p>{}; {} parameters; {} rows a step.</p>\n",
-                     escaped(ledger.model), escaped(ledger.policy),
+  beginPage(out, ledger.model, "polygon,circle{fill:#46a}.roof{fill:none;stroke:#a42}");
+  out << fmt::format("<p>{}; {} parameters; {} rows a step.</p>\n", escaped(ledger.policy),
                      grouped(ledger.facts.parameters), grouped(ledger.facts.tokens));
   if (!ledger.rows.empty()) {
     const LedgerRow &last = ledger.rows.back();
@@ -174,5 +146,5 @@ void nap::printLedgerHtml(const Ledger &ledger, const ReportOptions &options,
       roofline(out, last, *options.device);
     kernels(out, last, options.device);
   }
-  out << "</body></html>\n";
+  endPage(out);
 }

@@ -1,0 +1,74 @@
+// Single plans: of the fewest bytes, and within one budget.
+#include "passes/memory/Plans.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace nap;
+
+ModulePlan nap::ModulePlanner::leastPlan() const {
+  std::vector<FunctionPlan> found;
+  for (const auto &function : functions)
+    found.push_back(measured(*function, function->search->findLeast().sequence));
+  ModulePlan least = combine("auto", std::move(found));
+  for (const NamedStrategy &named : kCheckpointStrategies)
+    if (ModulePlan plan = planFor(named.strategy);
+        std::tie(plan.bytes, plan.time) < std::tie(least.bytes, least.time))
+      least = std::move(plan);
+  return least;
+}
+
+/// What the search finds for a height. Where a plan is placed higher, one is sought for as much less.
+FunctionPlan nap::ModulePlanner::planOfHeight(const Function &function, int64_t height) const {
+  constexpr int64_t rounds = 4;
+  int64_t budget = height;
+  for (int64_t round = 1;; ++round) {
+    SearchedSequence searched = function.search->find({budget}).front();
+    FunctionPlan plan = measured(function, std::move(searched.sequence));
+    int64_t over = plan.height - height;
+    if (over <= 0 || !searched.fits || round == rounds)
+      return plan;
+    budget -= over;
+  }
+}
+
+std::optional<ModulePlan> nap::ModulePlanner::planWithin(int64_t bytes) const {
+  std::optional<ModulePlan> best;
+  auto consider = [&](ModulePlan plan) {
+    if (plan.bytes <= bytes && (!best || plan.time < best->time))
+      best = std::move(plan);
+  };
+  for (const NamedStrategy &named : kCheckpointStrategies)
+    consider(planFor(named.strategy));
+  std::vector<FunctionPlan> found;
+  for (const auto &function : functions)
+    found.push_back(planOfHeight(*function, bytes - declared - scratch));
+  consider(combine("auto", std::move(found)));
+  if (!best)
+    consider(leastPlan());
+  return best;
+}
+
+int64_t nap::ModulePlanner::timeBound(int64_t bytes) const {
+  int64_t bound = otherTime;
+  for (const auto &function : functions)
+    bound += function->times * function->search->timeBound(bytes - declared - scratch);
+  return bound;
+}
+
+/// "3471.8 MiB".
+static std::string inMiB(int64_t bytes) {
+  return llvm::formatv("{0:f1} MiB", double(bytes) / (1 << 20));
+}
+
+std::string nap::ModulePlanner::refusal(int64_t budget, const ModulePlan &least) const {
+  return llvm::formatv("a budget of {0} bytes is too small: the least that can be planned is {1} "
+                       "bytes ({2}), by strategy '{3}', and no plan is below {4}; give that much "
+                       "or make the micro-batch smaller",
+                       budget, least.bytes, inMiB(least.bytes), least.strategy, floorBound());
+}
+
+std::string nap::ModulePlanner::partsOf(const ModulePlan &plan) const {
+  return llvm::formatv("parameters, states and inputs take {0}, scratch of {1} workers {2}, "
+                       "transient tensors {3}",
+                       inMiB(declared), workers, inMiB(scratch), inMiB(plan.height));
+}
