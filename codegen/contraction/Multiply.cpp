@@ -7,13 +7,15 @@
 using namespace mlir;
 using namespace nap;
 
-/// Terms that one turn of the loop goes through: a line of memory of each row.
-static constexpr int64_t kUnroll = 16;
+/// Terms that one turn of the loop goes through. More would make more code and no more speed.
+static constexpr int64_t kTurn = 4;
+/// Terms of a line of memory of each row, which are asked for together, and how many turns that is.
+static constexpr int64_t kLineTerms = 16, kLineTurns = kLineTerms / kTurn;
 /// Bytes of a line of the caches.
 static constexpr int64_t kLineBytes = 64;
 /// Places so far apart share a set of the first-level cache.
 static constexpr int64_t kSetBytes = 4096;
-/// Lines of the next panel that one turn asks for at most.
+/// Lines of the next panel that are asked for in the turns of a line at most.
 static constexpr int64_t kMostLines = 6;
 
 namespace {
@@ -81,7 +83,7 @@ SmallVector<Value> TileLoop::loadColumns(Value k) {
     return w.add(n, w.offsetOf(w.add(terms.from, term), w.form.contracted,
                                &ContractionAxis::strideRhs));
   };
-  Value from = placeOf(k), ahead = placeOf(w.add(k, kUnroll));
+  Value from = placeOf(k), ahead = placeOf(w.add(k, kLineTerms));
   for (int64_t j = 0; j < s.tileColumns; j += kLineBytes / s.elementBytes)
     w.prefetch(w.rhs, w.add(ahead, j), /*toFirstLevel=*/true);
   for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
@@ -106,12 +108,13 @@ SmallVector<Value> TileLoop::addTerm(Value k, ValueRange sums) {
   return next;
 }
 
-/// Asks for terms [k, k + kUnroll) of the next tile's rows.
+/// Asks for a turn's share of the next tile's rows: its terms where they are packed, else a line of
+/// some rows, others in each turn of a line.
 void TileLoop::prefetchRows(Value k) {
   int64_t lineElements = kLineBytes / s.elementBytes;
   if (s.packRows) {
     Value from = w.add(w.add(rows[0], s.tileRows * s.contractedBlock), w.mul(k, s.tileRows));
-    for (int64_t i = 0; i < s.tileRows * kUnroll; i += lineElements)
+    for (int64_t i = 0; i < s.tileRows * kTurn; i += lineElements)
       w.prefetch(w.packedRows, w.add(from, i), /*toFirstLevel=*/true);
     return;
   }
@@ -119,10 +122,13 @@ void TileLoop::prefetchRows(Value k) {
   if (w.form.rows.size() != 1 ||
       w.form.rows.front().strideLhs * s.elementBytes % kSetBytes == 0)
     return;
-  int64_t distance = s.tileRows * w.form.rows.front().strideLhs;
-  for (int64_t i = 0; i < s.tileRows; ++i)
-    for (int64_t j = 0; j < kUnroll; j += lineElements)
-      w.prefetch(w.lhs, w.add(w.add(w.add(rows[i], k), distance), j), /*toFirstLevel=*/true);
+  int64_t stride = w.form.rows.front().strideLhs, share = (s.tileRows + kLineTurns - 1) / kLineTurns;
+  Value turn = arith::RemUIOp::create(w.b, arith::DivUIOp::create(w.b, k, w.constant(kTurn)),
+                                      w.constant(kLineTurns));
+  Value from = w.add(w.add(rows[0], k), w.mul(turn, share * stride));
+  for (int64_t i = 0; i < share; ++i)
+    for (int64_t j = 0; j < kLineTerms; j += lineElements)
+      w.prefetch(w.lhs, w.add(from, (s.tileRows + i) * stride + j), /*toFirstLevel=*/true);
 }
 
 /// Asks for some lines of the next panel: all turns of all tiles together ask for all.
@@ -135,16 +141,19 @@ void TileLoop::prefetchPanel(Value k) {
   // Stretches of neighbours, one more line each where they straddle lines.
   int64_t stretches = along ? s.contractedBlock : s.tileColumns;
   int64_t lines = (along ? s.tileColumns : s.contractedBlock) / lineElements + 1;
-  int64_t turns = tiles * std::max<int64_t>(1, s.contractedBlock / kUnroll);
-  int64_t linesATurn = std::min((stretches * lines + turns - 1) / turns, kMostLines);
-  Value turn = w.add(w.mul(tile.number, std::max<int64_t>(1, s.contractedBlock / kUnroll)),
-                     arith::DivUIOp::create(w.b, k, w.constant(kUnroll)));
+  int64_t turnsATile = std::max<int64_t>(1, s.contractedBlock / kLineTerms);
+  int64_t linesAtOnce =
+      std::min((stretches * lines + tiles * turnsATile - 1) / (tiles * turnsATile), kMostLines);
+  // Where there are fewer lines than turns, some are asked for twice.
+  Value turn = w.add(w.mul(tile.number, turnsATile * kLineTurns),
+                     arith::DivUIOp::create(w.b, k, w.constant(kTurn)));
+  Value first = arith::DivUIOp::create(w.b, w.mul(turn, linesAtOnce), w.constant(kLineTurns));
   int64_t termStride = w.form.contracted.front().strideRhs;
   int64_t columnStride = w.form.columns.front().strideRhs;
   Value base = w.add(w.add(block.rhsBase, w.mul(tile.next.n, columnStride)),
                      w.mul(tile.next.from, termStride));
-  for (int64_t i = 0; i < linesATurn; ++i) {
-    Value number = w.add(w.mul(turn, linesATurn), i);
+  for (int64_t i = 0; i * kLineTurns < linesAtOnce; ++i) {
+    Value number = w.add(first, i);
     Value stretch = arith::DivUIOp::create(w.b, number, w.constant(lines));
     Value line = arith::RemUIOp::create(w.b, number, w.constant(lines));
     Value place = w.add(w.mul(stretch, along ? termStride : columnStride),
@@ -164,16 +173,16 @@ scf::ForOp TileLoop::termLoop(Value from, Value to, int64_t step, ValueRange sum
 }
 
 SmallVector<Value> TileLoop::write(ArrayRef<Value> sums) {
-  Value whole = w.roundDown(terms.count, kUnroll);
-  auto turns = termLoop(w.constant(0), whole, kUnroll, sums, [&](Value k, ValueRange carried) {
+  Value whole = w.roundDown(terms.count, kTurn);
+  auto turns = termLoop(w.constant(0), whole, kTurn, sums, [&](Value k, ValueRange carried) {
     prefetchRows(k);
     prefetchPanel(k);
     SmallVector<Value> next(carried);
-    for (int64_t i = 0; i < kUnroll; ++i)
+    for (int64_t i = 0; i < kTurn; ++i)
       next = addTerm(w.add(k, i), next);
     return next;
   });
-  if (w.form.contractedExtent() % kUnroll == 0 && s.contractedBlock % kUnroll == 0)
+  if (w.form.contractedExtent() % kTurn == 0 && s.contractedBlock % kTurn == 0)
     return turns.getResults();
   return termLoop(whole, terms.count, 1, turns.getResults(), [&](Value k, ValueRange carried) {
            return addTerm(k, carried);
