@@ -225,6 +225,20 @@ LogicalResult ProgramBuilder::addDeclarations() {
   return success();
 }
 
+/// True where every result is a constant whose bytes are all 0.
+static bool writesZeros(KernelDefOp kernel) {
+  Operation *yield = kernel.getBody().front().getTerminator();
+  return llvm::all_of(yield->getOperands(), [](Value result) {
+    auto constant = result.getDefiningOp<ConstantOp>();
+    auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+    if (!splat)
+      return false;
+    if (isa<FloatType>(splat.getElementType()))
+      return splat.getSplatValue<APFloat>().isPosZero();
+    return splat.getSplatValue<APInt>().isZero();
+  });
+}
+
 LogicalResult ProgramBuilder::addKernels() {
   for (auto kernel : module.getOps<KernelDefOp>()) {
     auto schedule = kernel->getAttrOfType<DictionaryAttr>("nap.schedule");
@@ -240,6 +254,7 @@ LogicalResult ProgramBuilder::addKernels() {
         std::max(program.scratchBytesPerWorker, info.scratchBytesPerWorker);
     if (auto sites = kernel->getAttrOfType<IntegerAttr>("nap.sites"))
       info.sites = sites.getInt();
+    info.zeros = writesZeros(kernel);
     kernels[info.name] = program.kernels.size();
     program.kernels.push_back(std::move(info));
   }

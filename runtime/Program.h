@@ -102,6 +102,7 @@ struct KernelInfo {
   std::string symbol;               ///< in the object file
   int64_t scratchBytesPerWorker = 0; ///< private memory of one call, 256-byte aligned
   int64_t sites = 0;                ///< how many sites of random draws each launch gives
+  bool zeros = false;               ///< all that it does is write zero bytes to its results
 };
 
 /// One call of a kernel on given tensors.

@@ -90,9 +90,9 @@ static std::string printFunction(const Function &function) {
 std::string printProgram(const Program &program) {
   auto kernel = [](const KernelInfo &info) {
     std::string sites = info.sites ? fmt::format(R"(, "sites": {})", info.sites) : "";
-    return fmt::format(R"({{"name": {}, "symbol": {}, "scratch_bytes_per_worker": {}{}}})",
+    return fmt::format(R"({{"name": {}, "symbol": {}, "scratch_bytes_per_worker": {}{}{}}})",
                        quoteJson(info.name), quoteJson(info.symbol), info.scratchBytesPerWorker,
-                       sites);
+                       sites, info.zeros ? R"(, "zeros": true)" : "");
   };
   auto choice = [](const std::pair<std::string, std::string> &pair) {
     return fmt::format("[{}, {}]", quoteJson(pair.first), quoteJson(pair.second));
@@ -244,6 +244,7 @@ std::optional<Program> parseProgram(std::string_view text, std::string &error) {
         reader.read(object, "symbol", kernel.symbol);
         reader.read(object, "scratch_bytes_per_worker", kernel.scratchBytesPerWorker);
         reader.read(object, "sites", kernel.sites, false);
+        reader.read(object, "zeros", kernel.zeros, false);
         program.kernels.push_back(std::move(kernel));
       }
     if (const Json *functions = reader.items(document, "functions"))

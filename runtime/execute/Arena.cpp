@@ -88,6 +88,19 @@ Arena::~Arena() {
 
 void Arena::poison() { poisonBytes(base, totalBytes); }
 
+void zeroBytes(std::byte *data, int64_t bytes) {
+  auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto begin = reinterpret_cast<uintptr_t>(data);
+  uintptr_t first = (begin + page - 1) / page * page, end = begin + static_cast<uintptr_t>(bytes);
+  uintptr_t last = end / page * page;
+  if (first >= last || madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED) != 0) {
+    std::memset(data, 0, static_cast<size_t>(bytes));
+    return;
+  }
+  std::memset(data, 0, first - begin);
+  std::memset(reinterpret_cast<void *>(last), 0, end - last);
+}
+
 void poisonBytes(std::byte *data, int64_t bytes) {
   constexpr int64_t word = sizeof(poisonWord);
   int64_t whole = bytes / word * word;

@@ -46,6 +46,10 @@ private:
   int64_t totalBytes = 0;
 };
 
+/// Makes `bytes` bytes of an arena zero. Whole pages are given back to the system, which hands out
+/// zeros when they are next touched: memory that nobody has used yet costs nothing.
+void zeroBytes(std::byte *data, int64_t bytes);
+
 /// A not-a-number as f32 and as f64, and an index far out of range as i32.
 inline constexpr uint32_t poisonWord = 0x7ff5a5a5;
 

@@ -4,6 +4,7 @@
 
 #include "runtime/Numbers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
@@ -39,6 +40,15 @@ static bool isTiny(const Launch &launch) {
   return launch.bytes + launch.flops / flopsPerByteTime < tinyBytes;
 }
 
+/// True for the launches of "init" that make large states zero: the pages of most were never touched.
+static bool isZeroOfPages(const Program &program, const Function &function, const Launch &launch) {
+  constexpr int64_t leastBytes = 1 << 20;
+  return function.name == "init" && program.kernels[launch.kernel].zeros &&
+         std::ranges::all_of(launch.results, [&](int64_t tensor) {
+           return program.tensors[tensor].bytes >= leastBytes;
+         });
+}
+
 void Executor::run(int64_t function) {
   const Program &program = loaded.program;
   const Function &body = program.functions[function];
@@ -46,7 +56,10 @@ void Executor::run(int64_t function) {
   for (const Launch &launch : body.launches) {
     int64_t beganAt = observer ? nowNanoseconds() : 0;
     // Poisoned runs look for faults, so there even the tiniest launch is cut and shared.
-    if (!poison && isTiny(launch))
+    if (!poison && isZeroOfPages(program, body, launch))
+      for (int64_t tensor : launch.results)
+        zeroBytes(arena.at(program.tensors[tensor].offset), program.tensors[tensor].bytes);
+    else if (!poison && isTiny(launch))
       loaded.kernels[launch.kernel](next, arena.scratch(0), 0, launch.tasks);
     else
       pool.run(loaded.kernels[launch.kernel], next, launch.tasks);

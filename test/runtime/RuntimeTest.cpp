@@ -13,6 +13,7 @@
 #include "test/Check.h"
 #include "test/runtime/ToyPrograms.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -233,6 +234,46 @@ static void testSessions() {
              "program: it has 9 kernels and 8 were loaded");
 }
 
+/// What a kernel that would write zeros writes here, so that it shows whether it was called.
+static void writeOnes(std::byte *const *o, std::byte *, int64_t, int64_t) { o[0][0] = std::byte{1}; }
+
+static void testZerosOfInit() {
+  TensorInfo before, state, after;
+  before.name = "before", state.name = "state", after.name = "after";
+  state.shape = {(1 << 18) + 300};
+  before.role = state.role = after.role = Role::state;
+  before.bytes = after.bytes = 4;
+  state.bytes = 4 * ((1 << 18) + 300);
+  before.offset = 4096, state.offset = 4096 + 256, after.offset = 4 * ((1 << 18) + 2048);
+  LoadedProgram toy;
+  toy.program.tensors = {before, state, after};
+  toy.program.arenaBytes = after.offset + 256;
+  toy.program.kernels = {{"fill", "fill", 0, 0, true}};
+  toy.kernels = {writeOnes};
+  Launch launch;
+  launch.results = {1};
+  toy.program.functions = {{"init", {launch}, {}}, {"step", {launch}, {}}};
+  std::string problem;
+  std::optional<Program> read = parseProgram(printProgram(toy.program), problem);
+  expectText(problem, "");
+  expect(read && read->kernels[0].zeros, "a kernel of zeros is written and read");
+  Result<std::unique_ptr<Session>> session = Session::create(toy, {1, false});
+  expect(bool(session), "a session");
+  std::vector<std::byte> ones(state.bytes, std::byte{0xff});
+  for (const TensorInfo *tensor : {&before, &state, &after})
+    expect(!(*session)->setTensor(tensor->name, ones.data(), tensor->bytes), "bytes before zeros");
+  expect(!(*session)->run("init"), "init runs");
+  auto all = [&](const char *name, std::byte value) {
+    Result<std::vector<std::byte>> bytes = (*session)->getTensor(name);
+    return std::all_of(bytes->begin(), bytes->end(), [&](std::byte b) { return b == value; });
+  };
+  expect(all("state", std::byte{0}), "a large state is zero to its ends without a call");
+  expect(all("before", std::byte{0xff}) && all("after", std::byte{0xff}),
+         "its neighbours on the same pages stay");
+  expect(!(*session)->run("step") && (*session)->getTensor("state")->front() == std::byte{1},
+         "other functions call the kernel");
+}
+
 static void testNames() {
   std::string_view names[] = {"width", "height", "lr"};
   expect(nearestName("widht", names) == "width" && nearestName("hight", names) == "height" &&
@@ -353,6 +394,7 @@ int main() {
   testArraysRoundTrip();
   testConversions();
   testSessions();
+  testZerosOfInit();
   testNames();
   testJsonLimits();
   testDeviceFile();
