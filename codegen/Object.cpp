@@ -161,9 +161,7 @@ LogicalResult nap::convertToLLVMDialect(ModuleOp module) {
   functions.addPass(createSCFToControlFlowPass());
   functions.addPass(arith::createArithExpandOpsPass());
   functions.addPass(memref::createExpandStridedMetadataPass());
-  ConvertVectorToLLVMPassOptions vectorOptions;
-  vectorOptions.vectorTransposeLowering = vector::VectorTransposeLowering::Shuffle16x16;
-  parts.addPass(createConvertVectorToLLVMPass(vectorOptions));
+  parts.addPass(createConvertVectorToLLVMPass());
   parts.addPass(createConvertMathToLLVMPass());
   parts.addPass(createConvertMathToLibmPass());
   parts.addPass(createFinalizeMemRefToLLVMConversionPass());

@@ -1,6 +1,7 @@
 // Memory, blocks and masks of the attention skeletons.
 #include "codegen/attention/Emitter.h"
 #include "codegen/body/Body.h"
+#include "codegen/body/Transpose.h"
 #include "codegen/math/Numbers.h"
 #include "codegen/math/Philox.h"
 
@@ -176,18 +177,15 @@ void AttentionEmitter::storeRows(Value from, int64_t padded, const Tensor &tenso
 }
 
 void AttentionEmitter::transpose(Value from, int64_t rows, int64_t columns, Value to) {
-  auto square = VectorType::get({s.lanes, s.lanes}, sums);
   loop(rows, s.lanes, [&](Value r) {
     loop(columns, s.lanes, [&](Value c) {
-      Value block = arith::ConstantOp::create(b, b.getZeroAttr(square));
       Value place = add(mul(r, columns), c);
+      SmallVector<Value> block;
       for (int64_t i = 0; i < s.lanes; ++i)
-        block = vector::InsertOp::create(b, load(from, add(place, i * columns)), block,
-                                         ArrayRef<int64_t>{i});
-      Value turned = vector::TransposeOp::create(b, block, ArrayRef<int64_t>{1, 0});
+        block.push_back(load(from, add(place, i * columns)));
       place = add(mul(c, rows), r);
-      for (int64_t i = 0; i < s.lanes; ++i)
-        store(vector::ExtractOp::create(b, turned, ArrayRef<int64_t>{i}), to, add(place, i * rows));
+      for (auto [i, column] : llvm::enumerate(transposeSquare(b, block)))
+        store(column, to, add(place, i * rows));
     });
   });
 }

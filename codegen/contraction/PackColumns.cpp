@@ -1,6 +1,8 @@
 // Packing the columns' side: panels of `tileColumns`, one line a term.
 #include "codegen/contraction/Block.h"
 
+#include "codegen/body/Transpose.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -59,22 +61,16 @@ static void packTransposed(ContractionWriter &w, const ContractionBlock &block,
   const ContractionSchedule &s = w.schedule;
   int64_t stride = w.form.columns.front().strideRhs;
   Value wholeBlocks = w.roundDown(terms.count, s.lanes);
-  auto square = VectorType::get({s.lanes, s.lanes}, w.element);
   w.loop(w.constant(0), wholeBlocks, s.lanes, [&](Value k) {
     w.loop(w.constant(0), w.constant(s.tileColumns), s.lanes, [&](Value j) {
       Value from = w.add(w.add(block.rhsBase, w.mul(w.add(panel.n, j), stride)),
                          w.add(terms.from, k));
-      Value turned = w.zeroOf(square);
-      for (int64_t r = 0; r < s.lanes; ++r) {
-        Value row = w.load(w.vectorType, w.rhs, w.add(from, r * stride));
-        turned = vector::InsertOp::create(w.b, row, turned, ArrayRef<int64_t>{r});
-      }
-      turned = vector::TransposeOp::create(w.b, turned, ArrayRef<int64_t>{1, 0});
+      SmallVector<Value> rows;
+      for (int64_t r = 0; r < s.lanes; ++r)
+        rows.push_back(w.load(w.vectorType, w.rhs, w.add(from, r * stride)));
       Value to = w.add(w.mul(k, s.tileColumns), j);
-      for (int64_t r = 0; r < s.lanes; ++r) {
-        Value row = vector::ExtractOp::create(w.b, turned, ArrayRef<int64_t>{r});
+      for (auto [r, row] : llvm::enumerate(transposeSquare(w.b, rows)))
         vector::StoreOp::create(w.b, row, w.packedColumns, w.add(to, r * s.tileColumns));
-      }
     });
   });
   packScalars(w, block, terms, panel, wholeBlocks);

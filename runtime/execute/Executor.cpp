@@ -40,7 +40,7 @@ static bool isTiny(const Launch &launch) {
   return launch.bytes + launch.flops / flopsPerByteTime < tinyBytes;
 }
 
-/// True for the launches of "init" that make large states zero: the pages of most were never touched.
+/// True for launches of "init" that make large states zero: the pages of most were never touched.
 static bool isZeroOfPages(const Program &program, const Function &function, const Launch &launch) {
   constexpr int64_t leastBytes = 1 << 20;
   return function.name == "init" && program.kernels[launch.kernel].zeros &&

@@ -1,6 +1,8 @@
 // Packing both sides for units that take terms in pairs.
 #include "codegen/contraction/pairs/Pairs.h"
 
+#include "codegen/body/Transpose.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -82,17 +84,11 @@ static Value loadPair(ContractionWriter &w, const Side &side, const Piece &piece
 /// Sixteen lines of sixteen pairs each, lines for pairs.
 static SmallVector<Value> transposePairs(ContractionWriter &w, ArrayRef<Value> lines) {
   auto line = VectorType::get({kPairGroup}, w.b.getI32Type());
-  auto square = VectorType::get({kPairGroup, kPairGroup}, w.b.getI32Type());
-  Value turned = w.zeroOf(square);
-  for (auto [i, value] : llvm::enumerate(lines))
-    turned = vector::InsertOp::create(w.b, vector::BitCastOp::create(w.b, line, value), turned,
-                                      ArrayRef<int64_t>{int64_t(i)});
-  turned = vector::TransposeOp::create(w.b, turned, ArrayRef<int64_t>{1, 0});
-  SmallVector<Value> result;
-  for (int64_t i = 0; i < kPairGroup; ++i)
-    result.push_back(vector::BitCastOp::create(
-        w.b, bf16Vector(w, kPairChunk),
-        vector::ExtractOp::create(w.b, turned, ArrayRef<int64_t>{i})));
+  SmallVector<Value> rows, result;
+  for (Value value : lines)
+    rows.push_back(vector::BitCastOp::create(w.b, line, value));
+  for (Value column : transposeSquare(w.b, rows))
+    result.push_back(vector::BitCastOp::create(w.b, bf16Vector(w, kPairChunk), column));
   return result;
 }
 
