@@ -13,6 +13,9 @@ struct CudaKernel {
   mlir::func::FuncOp func;
   int64_t blocks = 1;
   int64_t blockThreads = 256;
+  /// Blocks of a multiprocessor that its registers shall suffice for; 0: as many as the compiler
+  /// likes, which may spill a few registers for one more.
+  int64_t blocksAtOnce = 0;
   /// Whether an index can pass 2^31.
   bool isWide = false;
 };

@@ -44,6 +44,7 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
   CudaHead head;
   head.name = cudaKernelName(def.getSymName());
   head.blockThreads = kernel.blockThreads;
+  head.blocksAtOnce = kernel.blocksAtOnce;
   Block &body = def.getBody().front();
   auto results = body.getTerminator()->getOperands();
   std::string types;

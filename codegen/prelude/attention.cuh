@@ -69,9 +69,8 @@ template <Attention A> __device__ inline int last_key(int last) {
   return key < 0 ? 0 : key < A.keys ? key : A.keys;
 }
 
-/// Philox4x32-10 (Salmon et al., SC 2011): one of the four words.
-__device__ inline u32 draw_word(u64 element, const u32 *key, u32 site) {
-  const u64 group = element / 4;
+/// Philox4x32-10 (Salmon et al., SC 2011): the four words of elements 4 group, ..., 4 group + 3.
+__device__ inline void draw_words(u32 (&words)[4], u64 group, const u32 *key, u32 site) {
   u32 c0 = u32(group), c1 = (u32(group >> 32) & 0xffffu) | key[3] << 16, c2 = key[2], c3 = site;
   u32 k0 = key[0], k1 = key[1];
   for (int round = 0; round < 10; ++round) {
@@ -84,8 +83,17 @@ __device__ inline u32 draw_word(u64 element, const u32 *key, u32 site) {
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
+  words[0] = c0;
+  words[1] = c1;
+  words[2] = c2;
+  words[3] = c3;
+}
+/// One element's word.
+__device__ inline u32 draw_word(u64 element, const u32 *key, u32 site) {
+  u32 words[4];
+  draw_words(words, element / 4, key, site);
   const int word = int(element % 4);
-  return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
+  return word == 0 ? words[0] : word == 1 ? words[1] : word == 2 ? words[2] : words[3];
 }
 /// What dropout multiplies a probability by; `head` is of all heads.
 template <Attention A, typename S, typename R>

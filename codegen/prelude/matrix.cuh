@@ -104,7 +104,24 @@ __device__ inline void multiply_plain(float (&sums)[Tile / 16 * Tile / 16], floa
 
 //===-- Tensor cores --------------------------------------------------------------------------===//
 
+/// Eight numbers of 16 bits, that are read and written at once.
+struct alignas(16) Eight {
+  u32 words[4];
+};
+
 #ifdef NAP_HOST
+NAP_UNCHECKED inline Eight load_eight(const void *from) {
+  emulated::hooks->access(from, 16, /*isWrite=*/false, __builtin_return_address(0));
+  return *static_cast<const Eight *>(from);
+}
+NAP_UNCHECKED inline void store_eight(void *to, Eight eight) {
+  emulated::hooks->access(to, 16, /*isWrite=*/true, __builtin_return_address(0));
+  *static_cast<Eight *>(to) = eight;
+}
+/// Two numbers of bf16, the first in the lower half.
+__device__ inline u32 pair_of(float x, float y) {
+  return to_bf16(x).bits | u32(to_bf16(y).bits) << 16;
+}
 NAP_TOGETHER inline void load_matrices(u32 (&to)[4], const void *row, bool isTurned) {
   using nap::emulator::Collective;
   emulated::hooks->collective(isTurned ? Collective::loadMatrixTransposed : Collective::loadMatrix,
@@ -130,6 +147,13 @@ template <int Pending> NAP_UNCHECKED inline void copy_async_wait() {
   emulated::hooks->awaitCopies(Pending);
 }
 #elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+__device__ inline Eight load_eight(const void *from) { return *static_cast<const Eight *>(from); }
+__device__ inline void store_eight(void *to, Eight eight) { *static_cast<Eight *>(to) = eight; }
+__device__ inline u32 pair_of(float x, float y) {
+  u32 pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
+  return pair;
+}
 /// Four matrices of 8 x 8 elements of 16 bits; lane 8 i + r gives the address of row r of matrix i.
 template <bool IsTurned> __device__ inline void ldmatrix_x4(u32 (&to)[4], const void *row) {
   const u32 address = u32(__cvta_generic_to_shared(row));

@@ -89,3 +89,8 @@ template <typename T> __device__ __forceinline__ T block_min(T own, T *running) 
 
 /// A bit for each lane of the warp: whether it holds there.
 __device__ __forceinline__ u32 ballot(bool holds) { return __ballot_sync(0xffffffffu, holds); }
+
+/// The number of the lane whose place differs in the bits of `mask`.
+__device__ __forceinline__ float shuffle_xor(float x, int mask) {
+  return __shfl_xor_sync(0xffffffffu, x, mask);
+}

@@ -6,6 +6,7 @@
 #include "codegen/cuda/emulator/HostProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "passes/Passes.h"
+#include "runtime/cuda/Resources.h"
 #include "runtime/device/TileRegisters.h"
 #include "test/interpreter/Inputs.h"
 #include "test/interpreter/Interpreter.h"
@@ -58,6 +59,8 @@ static cl::opt<double> cudaNear(
         "how far floats of the CUDA text may differ, over the result's largest; 0: equal bits"),
     cl::init(0));
 static cl::opt<std::string> cudaText("cuda-text", cl::desc("file that gets the CUDA text"));
+static cl::opt<std::string>
+    nvrtc("nvrtc", cl::desc("architecture: print what NVRTC says that each kernel takes, no more"));
 static cl::list<std::string> ranges("range", cl::desc("LOW:HIGH of float arguments"));
 
 /// Bytes after a result that must stay as they were.
@@ -370,15 +373,32 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
   return true;
 }
 
-/// Prints all kernels as CUDA C++ and builds that for the host; null after an error.
-static std::unique_ptr<HostProgram> buildCudaText(ArrayRef<KernelDefOp> defs, ModuleOp lowered) {
+/// Prints all kernels as CUDA C++.
+static FailureOr<std::vector<CudaKernelText>> printText(ArrayRef<KernelDefOp> defs,
+                                                        ModuleOp lowered) {
   std::vector<CudaKernelText> kernels;
   for (KernelDefOp def : defs) {
     auto kernel = printCudaKernel(def, {}, lowered);
     if (failed(kernel) || failed(verify(lowered)))
-      return nullptr;
+      return failure();
     kernels.push_back(std::move(*kernel));
   }
+  return kernels;
+}
+
+/// Prints the resources of all kernels on an architecture; the program's exit status.
+static int printResources(ArrayRef<CudaKernelText> kernels) {
+  auto binary = napkin::runtime::compileCuda(joinCudaText(kernels), cudaPrelude().str(), nvrtc);
+  if (!binary) {
+    fmt::print(stderr, "{}\n", binary.error().message);
+    return 1;
+  }
+  fmt::print("{}", napkin::runtime::resourceTable(napkin::runtime::readResources(*binary)));
+  return 0;
+}
+
+/// Builds the kernels' text for the host; null after an error.
+static std::unique_ptr<HostProgram> buildCudaText(ArrayRef<CudaKernelText> kernels) {
   if (!cudaText.empty()) {
     std::error_code error;
     llvm::raw_fd_ostream(cudaText, error) << joinCudaText(kernels);
@@ -420,10 +440,17 @@ int main(int argc, char **argv) {
     if (failed(lowerKernel(def, *code)))
       return 1;
   }
-  OwningOpRef<ModuleOp> cudaForm = ModuleOp::create(UnknownLoc::get(&context));
-  std::unique_ptr<HostProgram> cudaProgram = cudaHost ? buildCudaText(defs, *cudaForm) : nullptr;
-  if (cudaHost && !cudaProgram)
-    return 1;
+  std::unique_ptr<HostProgram> cudaProgram;
+  if (cudaHost || !nvrtc.empty()) {
+    OwningOpRef<ModuleOp> cudaForm = ModuleOp::create(UnknownLoc::get(&context));
+    auto kernels = printText(defs, *cudaForm);
+    if (failed(kernels))
+      return 1;
+    if (!nvrtc.empty())
+      return printResources(*kernels);
+    if (!(cudaProgram = buildCudaText(*kernels)))
+      return 1;
+  }
   if (failed(verify(*code)) || failed(convertToLLVMDialect(*code)))
     return 1;
   std::string text;

@@ -27,7 +27,14 @@ struct HostKernel {
 constexpr unsigned kLanesOfWarp = 32;
 
 /// What all lanes of a warp do together.
-enum class Collective : unsigned { syncWarp, ballot, loadMatrix, loadMatrixTransposed, multiply };
+enum class Collective : unsigned {
+  syncWarp,
+  ballot,
+  shuffle, ///< of four bytes; `detail` is what a lane's number and its partner's differ in
+  loadMatrix,
+  loadMatrixTransposed,
+  multiply
+};
 
 /// The emulator as the text sees it. `caller` is an address in the text's code, which tells the
 /// line.

@@ -16,7 +16,7 @@ void Traffic::note(uint32_t warp, unsigned lane, const void *caller, uintptr_t a
   size_t occurrence = group.laneCounts[lane]++;
   if (occurrence >= group.occurrences.size())
     group.occurrences.resize(occurrence + 1);
-  group.occurrences[occurrence].push_back(address);
+  group.occurrences[occurrence].push_back({lane, address});
 }
 
 /// Cycles that a set of words of shared memory takes: the most words that one bank gives.
@@ -39,7 +39,10 @@ void Traffic::noteRows(const uintptr_t *rows, unsigned count) {
   }
 }
 
-void Traffic::count(const Group &group, const std::vector<uintptr_t> &addresses) {
+void Traffic::count(const Group &group, const Addresses &byLane) {
+  std::vector<uintptr_t> addresses;
+  for (const auto &[lane, address] : byLane)
+    addresses.push_back(address);
   if (!group.isShared) {
     std::set<uintptr_t> sectors, bytes;
     for (uintptr_t address : addresses) {
@@ -66,9 +69,12 @@ void Traffic::count(const Group &group, const std::vector<uintptr_t> &addresses)
 }
 
 void Traffic::flush() {
-  for (const auto &[place, group] : groups)
-    for (const std::vector<uintptr_t> &addresses : group.occurrences)
+  for (auto &[place, group] : groups)
+    for (Addresses &addresses : group.occurrences) {
+      // Lanes may have come in another order.
+      std::sort(addresses.begin(), addresses.end());
       count(group, addresses);
+    }
   groups.clear();
 }
 

@@ -31,14 +31,16 @@ public:
   const Counts &result() const { return counts; }
 
 private:
+  /// Lanes and their addresses.
+  using Addresses = std::vector<std::pair<unsigned, uintptr_t>>;
   struct Group {
     bool isShared = false;
     unsigned bytes = 0;
     unsigned laneCounts[kLanesOfWarp] = {};
     /// By occurrence, the addresses of the lanes that made it.
-    std::vector<std::vector<uintptr_t>> occurrences;
+    std::vector<Addresses> occurrences;
   };
-  void count(const Group &group, const std::vector<uintptr_t> &addresses);
+  void count(const Group &group, const Addresses &byLane);
 
   Counts counts;
   std::map<std::pair<uint32_t, const void *>, Group> groups;

@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: votes, loads of matrices, products.
+// What the lanes of a warp do together: votes, exchanges, loads of matrices, products.
 //
 // Fragments are those of PTX's mma.m16n8k16 and ldmatrix: lane l has g = l / 4, t = 2 (l % 4);
 // a0, a1 are A[g][t], A[g][t + 1], then rows g + 8, then columns t + 8; b0, b1 are B[t][g], B[t +
@@ -89,6 +89,11 @@ void Emulator::completeCollective(unsigned index) {
         std::memcpy(own, &votes, 4);
     break;
   }
+  case Collective::shuffle:
+    for (unsigned lane = 0; lane < kLanesOfWarp; ++lane)
+      if (const void *partner = in[(lane ^ warp.detail) % kLanesOfWarp]; partner && out[lane])
+        std::memcpy(out[lane], partner, 4);
+    break;
   case Collective::loadMatrix:
   case Collective::loadMatrixTransposed: {
     if (!isWhole)

@@ -12,7 +12,7 @@
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __shared__ static __attribute__((section("nap_shared")))
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 /// Functions of the emulator's side: they are no part of the program that is checked.
 #define NAP_UNCHECKED __attribute__((no_sanitize("thread"), noinline))
 /// Calls that all threads make together stay where they are written.
@@ -44,6 +44,13 @@ NAP_TOGETHER inline unsigned __ballot_sync(unsigned, int vote) {
   emulated::hooks->collective(nap::emulator::Collective::ballot, &vote, &votes, 0,
                               __builtin_return_address(0));
   return votes;
+}
+
+NAP_TOGETHER inline float __shfl_xor_sync(unsigned, float x, int mask) {
+  float other = 0;
+  emulated::hooks->collective(nap::emulator::Collective::shuffle, &x, &other, unsigned(mask),
+                              __builtin_return_address(0));
+  return other;
 }
 
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }

@@ -3,7 +3,8 @@
 //   attention_forward<attention, places...>(q, k, v, out, largest, total, tiles...)
 //   lse[query] = largest + log(total)
 //
-// The order of sums is that of the CPU's skeletons, and no size of a tile shows in it.
+// The order of sums is that of the CPU's skeletons, and no size of a tile shows in it. Of bf16 the
+// products are those of tensor cores (flash.cuh), whose bits are theirs.
 #include "ir/attention/Attention.h"
 #include "codegen/cuda/kernels/BlockReducer.h"
 #include "codegen/cuda/kernels/Kernels.h"
@@ -19,9 +20,93 @@ using namespace nap;
 
 /// Queries of a forward block, and rows of a backward one, as in attention.cuh.
 static constexpr int64_t kPairRows = 32;
+/// Blocks that keep all multiprocessors busy.
+static constexpr int64_t kManyBlocks = 96;
 /// Elements of its tiles.
 static constexpr int64_t kLeftTile = 32 * 33, kRightTile = 64 * 33, kRowsTile = 64 * 65,
                          kPairs = 32 * 65;
+
+/// Shared memory that every architecture gives a block without being asked.
+static constexpr int64_t kSharedBytes = 48 << 10;
+/// Elements of a row, at most, of tiles that tensor cores multiply.
+static constexpr int64_t kTensorSize = 256;
+
+/// Elements of so many rows as they lie in a tile of flash.cuh.
+static int64_t tileElements(int64_t rows, int64_t size) {
+  int64_t eights = (size + 15) / 16 * 2;
+  return rows * (eights % 8 == 0 ? eights : eights + 1) * 8;
+}
+
+namespace {
+
+/// How a block of 4 warps goes through the pairs of a head, forward.
+struct ForwardTiles {
+  int64_t down = 0;                                  ///< times 16 queries a warp; 0: no tiles fit
+  int64_t columns = 0;                               ///< keys at a time
+  int64_t queryTile = 0, keyTile = 0, valueTile = 0; ///< elements
+
+  int64_t rows() const { return 64 * down; }
+};
+
+} // namespace
+
+/// The largest tiles that fit: two times 16 queries a warp halve what is read of shared memory, and
+/// want registers and blocks for all multiprocessors.
+static ForwardTiles forwardTiles(const AttentionShape &shape) {
+  int64_t widest = std::max(shape.keySize, shape.valueSize);
+  auto blocks = [&](int64_t rows) {
+    return shape.lead * shape.heads * llvm::divideCeil(shape.queries, rows);
+  };
+  for (int64_t down : {2, 1})
+    for (int64_t columns : {64, 32, 16}) {
+      if (widest > kTensorSize || (down == 2 && (widest > 128 || columns < 32 || shape.rate > 0 ||
+                                                 blocks(128) < kManyBlocks)))
+        continue;
+      ForwardTiles tiles{down, columns, tileElements(64 * down, widest),
+                         tileElements(columns, shape.keySize),
+                         tileElements(columns, shape.valueSize)};
+      if (2 * (tiles.queryTile + tiles.keyTile + tiles.valueTile) <= kSharedBytes)
+        return tiles;
+    }
+  return {};
+}
+
+namespace {
+
+/// How a block of 4 warps goes through the pairs of a head, backward.
+struct BackwardTiles {
+  int64_t across = 0;              ///< warps that share 16 rows; 0: no tiles fit
+  int64_t columns = 0, stages = 0; ///< columns at a time, and so many times
+  int64_t rowKeys = 0, rowValues = 0, columnKeys = 0, columnValues = 0; ///< elements
+
+  int64_t rows() const { return 64 / across; }
+  int64_t numbers() const { return std::max(rows(), columns); }
+};
+
+} // namespace
+
+/// The largest tiles that fit. Sums of more than 128 elements a row would take too many registers
+/// of one warp.
+static BackwardTiles backwardTiles(const AttentionShape &shape) {
+  int64_t widest = std::max(shape.keySize, shape.valueSize);
+  for (int64_t across : {1, 2, 4})
+    for (auto [columns, stages] : {std::pair(64, 2), {32, 2}, {16, 2}, {32, 1}, {16, 1}}) {
+      if (widest > kTensorSize || widest > 128 * across ||
+          (columns == 64 && (widest > 32 || shape.rate > 0)))
+        continue;
+      BackwardTiles tiles{across,
+                          columns,
+                          stages,
+                          tileElements(64 / across, shape.keySize),
+                          tileElements(64 / across, shape.valueSize),
+                          stages * tileElements(columns, shape.keySize),
+                          stages * tileElements(columns, shape.valueSize)};
+      int64_t elements = tiles.rowKeys + tiles.rowValues + tiles.columnKeys + tiles.columnValues;
+      if (2 * elements + 8 * tiles.numbers() <= kSharedBytes)
+        return tiles;
+    }
+  return {};
+}
 
 namespace {
 
@@ -66,10 +151,25 @@ private:
   Value shared(int64_t count, StringRef name) {
     return sharedMemory(kernel.func, loc, b.getF32Type(), count, name);
   }
+  Value narrowShared(int64_t count, StringRef name) {
+    return sharedMemory(kernel.func, loc, b.getBF16Type(), count, name);
+  }
+  template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
+  Value isBelow(Value x, int64_t end) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, number(end));
+  }
+  Value threadId() {
+    return gpu::ThreadIdOp::create(b, NameLoc::get(b.getStringAttr("thread"), loc),
+                                   gpu::Dimension::x);
+  }
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   /// The random key's memory, then the site.
   std::pair<Value, Value> draws();
-  void storeLse(const Tensor &lse, Value block, Value largest, Value total);
+  bool isNarrow() { return getElementTypeOrSelf(op->getOperand(0).getType()).isBF16(); }
+  void storeLse(const Tensor &lse, Value wholeHead, Value query, Value isOwn, Value largest,
+                Value total, Value place);
+  void forwardPlain(AttentionOp op, CudaKernel &cuda);
+  void forwardTensor(AttentionOp op, const ForwardTiles &tiles, CudaKernel &cuda);
 
   KernelFunction kernel;
   Operation *op;
@@ -142,47 +242,33 @@ std::pair<Value, Value> AttentionWriter::draws() {
   return {memory, arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(site)))};
 }
 
-/// lse of the block's queries, by a thread each.
-void AttentionWriter::storeLse(const Tensor &lse, Value block, Value largest, Value total) {
-  int64_t blocks = (shape.queries + kPairRows - 1) / kPairRows;
-  auto op = [&]<typename Op>(Value x, Value y) -> Value { return Op::create(b, loc, x, y); };
-  Value thread =
-      gpu::ThreadIdOp::create(b, NameLoc::get(b.getStringAttr("thread"), loc), gpu::Dimension::x);
-  Value first = op.operator()<arith::MulIOp>(op.operator()<arith::RemUIOp>(block, number(blocks)),
-                                             number(kPairRows));
-  Value query = op.operator()<arith::AddIOp>(first, thread);
-  query.setLoc(NameLoc::get(b.getStringAttr("query"), loc));
-  Value isOwn = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, thread, number(kPairRows));
-  Value isThere =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, query, number(shape.queries));
-  auto branch = scf::IfOp::create(b, loc, op.operator()<arith::AndIOp>(isOwn, isThere),
-                                  /*withElseRegion=*/false);
+/// lse of a query, by the thread that owns it: of numbers at a place of two arrays.
+void AttentionWriter::storeLse(const Tensor &lse, Value wholeHead, Value query, Value isOwn,
+                               Value largest, Value total, Value place) {
+  Value isThere = make<arith::AndIOp>(isOwn, isBelow(query, shape.queries));
+  auto branch = scf::IfOp::create(b, loc, isThere, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.getThenRegion().front().getTerminator());
-  Value wholeHead = op.operator()<arith::DivUIOp>(block, number(blocks));
-  Value head = op.operator()<arith::RemUIOp>(wholeHead, number(shape.heads));
-  Value lead = op.operator()<arith::DivUIOp>(wholeHead, number(shape.heads));
-  Value place = op.operator()<arith::AddIOp>(
-      op.operator()<arith::MulIOp>(query, number(lse.place.strides.back())),
-      op.operator()<arith::MulIOp>(head, number(lse.place.strides[leadSizes.size()])));
-  place = op.operator()<arith::AddIOp>(place, number(lse.place.offset));
+  Value head = make<arith::RemUIOp>(wholeHead, number(shape.heads));
+  Value lead = make<arith::DivUIOp>(wholeHead, number(shape.heads));
+  Value to =
+      make<arith::AddIOp>(make<arith::MulIOp>(query, number(lse.place.strides.back())),
+                          make<arith::MulIOp>(head, number(lse.place.strides[leadSizes.size()])));
+  to = make<arith::AddIOp>(to, number(lse.place.offset));
   for (size_t i = leadSizes.size(); i-- > 0;) {
-    Value digit = i == 0 ? lead : op.operator()<arith::RemUIOp>(lead, number(leadSizes[i]));
+    Value digit = i == 0 ? lead : make<arith::RemUIOp>(lead, number(leadSizes[i]));
     if (i > 0)
-      lead = op.operator()<arith::DivUIOp>(lead, number(leadSizes[i]));
-    place = op.operator()<arith::AddIOp>(
-        place, op.operator()<arith::MulIOp>(digit, number(lse.place.strides[i])));
+      lead = make<arith::DivUIOp>(lead, number(leadSizes[i]));
+    to = make<arith::AddIOp>(to, make<arith::MulIOp>(digit, number(lse.place.strides[i])));
   }
-  Value logarithm = math::LogOp::create(b, loc, memref::LoadOp::create(b, loc, total, thread));
-  Value sum =
-      op.operator()<arith::AddFOp>(memref::LoadOp::create(b, loc, largest, thread), logarithm);
-  memref::StoreOp::create(b, loc, sum, lse.memory, place);
+  Value logarithm = math::LogOp::create(b, loc, memref::LoadOp::create(b, loc, total, place));
+  Value sum = make<arith::AddFOp>(memref::LoadOp::create(b, loc, largest, place), logarithm);
+  memref::StoreOp::create(b, loc, sum, lse.memory, to);
 }
 
-void AttentionWriter::forward(AttentionOp op, CudaKernel &cuda) {
-  cuda.blockThreads = 128;
-  addConstant(kernel.func, shapeText());
-  cuda.blocks = shape.lead * shape.heads * ((shape.queries + kPairRows - 1) / kPairRows);
+void AttentionWriter::forwardPlain(AttentionOp op, CudaKernel &cuda) {
+  int64_t blocks = llvm::divideCeil(shape.queries, kPairRows);
+  cuda.blocks = shape.lead * shape.heads * blocks;
   Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV());
   Tensor out = output("out", op.getOut()), lse = output("lse", op.getLse());
   Value block =
@@ -196,14 +282,71 @@ void AttentionWriter::forward(AttentionOp op, CudaKernel &cuda) {
                shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
                shared(kRowsTile, "tile"), shared(kPairs, "pairs"), shared(128, "parts"), random,
                word, block});
-  if (lse.isThere())
-    storeLse(lse, block, largest, total);
+  if (!lse.isThere())
+    return;
+  Value thread = threadId();
+  Value first = make<arith::MulIOp>(make<arith::RemUIOp>(block, number(blocks)), number(kPairRows));
+  Value query = make<arith::AddIOp>(first, thread);
+  query.setLoc(NameLoc::get(b.getStringAttr("query"), loc));
+  storeLse(lse, make<arith::DivUIOp>(block, number(blocks)), query, isBelow(thread, kPairRows),
+           largest, total, thread);
+}
+
+void AttentionWriter::forwardTensor(AttentionOp op, const ForwardTiles &tiles, CudaKernel &cuda) {
+  int64_t blocks = llvm::divideCeil(shape.queries, tiles.rows());
+  cuda.blocksAtOnce = 2;
+  cuda.blocks = shape.lead * shape.heads * blocks;
+  Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV());
+  Tensor out = output("out", op.getOut()), lse = output("lse", op.getLse());
+  auto named = [&](StringRef name) { return NameLoc::get(b.getStringAttr(name), loc); };
+  Value block = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
+  auto own = MemRefType::get({2 * tiles.down}, b.getF32Type());
+  Value largest = memref::AllocaOp::create(b, named("largest"), own);
+  Value total = memref::AllocaOp::create(b, named("total"), own);
+  auto [random, word] = draws();
+  std::string name =
+      fmt::format("attention_forward_tensor<attention, {}, {}, {}, {}, {}, {}, {}>", tiles.down,
+                  tiles.columns, q.text, k.text, v.text, out.text, out.isThere());
+  callPrelude(b, loc, name, "", {},
+              {q.memory, k.memory, v.memory, out.memory, largest, total,
+               narrowShared(tiles.queryTile, "query_tile"), narrowShared(tiles.keyTile, "key_tile"),
+               narrowShared(tiles.valueTile, "value_tile"), random, word, block});
+  if (!lse.isThere())
+    return;
+  // Four lanes have each query's numbers.
+  Value lane = make<arith::RemUIOp>(threadId(), number(4));
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, number(0));
+  Value wholeHead = make<arith::DivUIOp>(block, number(blocks));
+  auto loop = scf::ForOp::create(b, loc, number(0), number(2 * tiles.down), number(1));
+  loop->setAttr(kUnrollAttr, b.getUnitAttr());
+  loop.getInductionVar().setLoc(named("i"));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  Value query = callPrelude(b, loc, fmt::format("tensor_query<attention, {}>", tiles.down), "query",
+                            b.getIndexType(), {loop.getInductionVar(), block});
+  storeLse(lse, wholeHead, query, isFirst, largest, total, loop.getInductionVar());
+}
+
+void AttentionWriter::forward(AttentionOp op, CudaKernel &cuda) {
+  cuda.blockThreads = 128;
+  addConstant(kernel.func, shapeText());
+  ForwardTiles tiles = isNarrow() ? forwardTiles(shape) : ForwardTiles();
+  if (tiles.down > 0)
+    forwardTensor(op, tiles, cuda);
+  else
+    forwardPlain(op, cuda);
 }
 
 void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
   cuda.blockThreads = 128;
   addConstant(kernel.func, shapeText());
-  auto blocksOf = [](int64_t rows) { return (rows + kPairRows - 1) / kPairRows; };
+  BackwardTiles tiles = isNarrow() ? backwardTiles(shape) : BackwardTiles();
+  bool isTensor = tiles.across > 0;
+  if (isTensor)
+    cuda.blocksAtOnce = 2;
+  auto blocksOf = [&](int64_t rows) {
+    return llvm::divideCeil(rows, isTensor ? tiles.rows() : kPairRows);
+  };
   cuda.blocks =
       shape.lead * (shape.heads * blocksOf(shape.queries) + shape.groups * blocksOf(shape.keys));
   Tensor q = input("q", op.getQ()), k = input("k", op.getK()), v = input("v", op.getV()),
@@ -214,16 +357,29 @@ void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
   Value block =
       gpu::BlockIdOp::create(b, NameLoc::get(b.getStringAttr("block"), loc), gpu::Dimension::x);
   auto [random, word] = draws();
-  std::string name =
-      fmt::format("attention_backward<attention, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>",
-                  q.text, k.text, v.text, out.text, lse.text, dout.text, dq.text, dk.text, dv.text,
-                  dq.isThere(), dk.isThere(), dv.isThere());
-  callPrelude(b, loc, name, "", {},
-              {q.memory, k.memory, v.memory, out.memory, lse.memory, dout.memory, dq.memory,
-               dk.memory, dv.memory, shared(64, "lses"), shared(64, "deltas"),
-               shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
-               shared(kRowsTile, "tile"), shared(kPairs, "pairs"), shared(kPairs, "others"), random,
-               word, block});
+  std::string places = fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", q.text,
+                                   k.text, v.text, out.text, lse.text, dout.text, dq.text, dk.text,
+                                   dv.text, dq.isThere(), dk.isThere(), dv.isThere());
+  SmallVector<Value> operands{q.memory,    k.memory,  v.memory,  out.memory, lse.memory,
+                              dout.memory, dq.memory, dk.memory, dv.memory};
+  std::string name;
+  if (isTensor) {
+    name = fmt::format("attention_backward_tensor<attention, {}, {}, {}, ", tiles.across,
+                       tiles.columns, tiles.stages);
+    llvm::append_values(operands, shared(tiles.numbers(), "lses"),
+                        shared(tiles.numbers(), "deltas"), narrowShared(tiles.rowKeys, "row_keys"),
+                        narrowShared(tiles.rowValues, "row_values"),
+                        narrowShared(tiles.columnKeys, "column_keys"),
+                        narrowShared(tiles.columnValues, "column_values"));
+  } else {
+    name = "attention_backward<attention, ";
+    llvm::append_values(operands, shared(64, "lses"), shared(64, "deltas"),
+                        shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
+                        shared(kRowsTile, "tile"), shared(kPairs, "pairs"),
+                        shared(kPairs, "others"));
+  }
+  llvm::append_values(operands, random, word, block);
+  callPrelude(b, loc, name + places, "", {}, operands);
 }
 
 LogicalResult nap::fillAttention(KernelFunction kernel, Operation *op, CudaKernel &cuda) {

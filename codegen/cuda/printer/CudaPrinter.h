@@ -17,6 +17,7 @@ struct CudaHead {
   std::string name;                   ///< a C identifier
   std::vector<std::string> comments;  ///< lines above it, without the slashes
   int64_t blockThreads = 256;         ///< threads of a block, at most
+  int64_t blocksAtOnce = 0;           ///< blocks whose registers shall suffice; 0: any number
   std::vector<std::string> arguments; ///< a name for each memref argument
   size_t firstResult = 0,
          lastResult = 0; ///< the arguments that are written; the others are only read
@@ -36,7 +37,7 @@ std::string cudaValueName(llvm::StringRef text);
 /// what__kernel, so that none is a function of CUDA's.
 std::string cudaKernelName(llvm::StringRef kernel);
 
-/// The device prelude: codegen/prelude/napkin.cuh, then matrix.cuh and attention.cuh.
+/// The device prelude: codegen/prelude/napkin.cuh, then matrix.cuh, attention.cuh and flash.cuh.
 llvm::StringRef cudaPrelude();
 
 } // namespace nap

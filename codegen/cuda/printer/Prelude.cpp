@@ -10,8 +10,11 @@ static constexpr llvm::StringLiteral kAttention =
 static constexpr llvm::StringLiteral kMatrix =
 #include "codegen/MatrixPrelude.inc"
     ;
+static constexpr llvm::StringLiteral kFlash =
+#include "codegen/FlashPrelude.inc"
+    ;
 
 llvm::StringRef nap::cudaPrelude() {
-  static const std::string whole = (kWords + kMatrix + kAttention).str();
+  static const std::string whole = (kWords + kMatrix + kAttention + kFlash).str();
   return whole;
 }

@@ -232,7 +232,8 @@ FailureOr<std::string> CudaPrinter::print() {
                               i >= head.firstResult && i < head.lastResult ? "" : "const ", type,
                               head.isInPlace ? "" : "__restrict__ ", name);
   }
-  line(fmt::format("extern \"C\" __global__ __launch_bounds__({})", head.blockThreads));
+  std::string atOnce = head.blocksAtOnce > 0 ? fmt::format(", {}", head.blocksAtOnce) : "";
+  line(fmt::format("extern \"C\" __global__ __launch_bounds__({}{})", head.blockThreads, atOnce));
   line(fmt::format("void {}({}) {{", head.name, parameters));
   ++indent;
   if (auto constants = func->getAttrOfType<ArrayAttr>(kConstantsAttr))
