@@ -89,9 +89,6 @@ struct Ledger {
 /// parts before there is a step.
 std::vector<std::pair<mlir::Operation *, int64_t>> stepFunctions(mlir::ModuleOp module);
 
-/// Sums over one step of the module as it stands.
-StepTotals stepTotals(mlir::ModuleOp module);
-
 /// Adds the row of `pass`, which has just run on `module`.
 void recordPass(Ledger &ledger, llvm::StringRef pass, mlir::ModuleOp module);
 

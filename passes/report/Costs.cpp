@@ -250,8 +250,8 @@ static DictionaryAttr scheduleOf(Operation *op, const SymbolTable &symbols) {
   return op ? op->getAttrOfType<DictionaryAttr>("nap.schedule") : DictionaryAttr();
 }
 
-Count nap::plannedBytes(Operation *op, const SymbolTable &symbols) {
-  Count bytes = leastBytes(op, symbols);
+Count nap::plannedBytes(Operation *op, const SymbolTable &symbols, Count least) {
+  Count bytes = least < 0 ? leastBytes(op, symbols) : least;
   Block *body = bodyOf(op, symbols);
   DictionaryAttr schedule = scheduleOf(op, symbols);
   if (!body || !schedule || !schedule.get("tile_rows"))

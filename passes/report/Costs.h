@@ -54,8 +54,8 @@ Count leastBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
 /// The bytes that the planned program moves for it: those of `leastBytes`, and what the tiles of a
 /// product read again. With blocks of r rows and c columns, each operand is read once a block of
 /// the other's side: M N K (1/r + 1/c) elements in all where nothing stays in the cache. Without a
-/// schedule, `leastBytes`.
-Count plannedBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
+/// schedule, `leastBytes`. `least` is that figure where it is known, else -1.
+Count plannedBytes(mlir::Operation *op, const mlir::SymbolTable &symbols, Count least = -1);
 
 /// Different elements of the root that a view shows.
 int64_t distinctElements(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides);

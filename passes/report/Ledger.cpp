@@ -35,7 +35,17 @@ std::vector<std::pair<Operation *, int64_t>> nap::stepFunctions(ModuleOp module)
   return result;
 }
 
-StepTotals nap::stepTotals(ModuleOp module) {
+namespace {
+/// What one execution of an op takes.
+struct OpFigures {
+  Work work;
+  Count leastBytes = 0, plannedBytes = 0;
+};
+using FiguresByOp = DenseMap<Operation *, OpFigures>;
+} // namespace
+
+/// Sums over one step of the module as it stands; notes what each op takes in `figures`.
+static StepTotals stepTotals(ModuleOp module, FiguresByOp &figures) {
   SymbolTable symbols(module);
   StepTotals totals;
   for (auto [func, times] : stepFunctions(module))
@@ -43,9 +53,13 @@ StepTotals nap::stepTotals(ModuleOp module) {
       if (op.hasTrait<OpTrait::IsTerminator>())
         continue;
       ++totals.ops;
-      totals.work.add(workOf(&op, symbols), times);
-      totals.leastBytes += leastBytes(&op, symbols) * times;
-      totals.plannedBytes += plannedBytes(&op, symbols) * times;
+      OpFigures &of = figures[&op];
+      of.work = workOf(&op, symbols);
+      of.leastBytes = leastBytes(&op, symbols);
+      of.plannedBytes = plannedBytes(&op, symbols, of.leastBytes);
+      totals.work.add(of.work, times);
+      totals.leastBytes += of.leastBytes * times;
+      totals.plannedBytes += of.plannedBytes * times;
     }
   return totals;
 }
@@ -174,8 +188,9 @@ static void measureMemory(LedgerRow &row, ModuleOp module) {
       return life.lower < tensors.lossStep && life.upper > tensors.lossStep;
     };
     int64_t saved = 0;
+    DenseSet<int64_t> kept(tensors.timeline.kept.begin(), tensors.timeline.kept.end());
     for (auto [tensor, life] : llvm::enumerate(lives))
-      if (isSaved(life) && !llvm::is_contained(tensors.timeline.kept, int64_t(tensor)))
+      if (isSaved(life) && !kept.contains(int64_t(tensor)))
         saved += life.size;
     row.savedAtLoss = std::max(row.savedAtLoss, saved);
     auto peak = steps ? std::max_element(load.begin(), load.begin() + steps) : load.begin();
@@ -245,13 +260,13 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
     return;
   LedgerRow row;
   row.pass = pass.str();
-  row.totals = stepTotals(module);
+  FiguresByOp figures;
+  row.totals = stepTotals(module, figures);
   row.model = readModelFlops(module);
   measureMemory(row, module);
   row.gradients = gradientBytes(module);
   if (!row.gradients && !ledger.rows.empty())
     row.gradients = ledger.rows.back().gradients;
-  SymbolTable symbols(module);
   llvm::MapVector<StringRef, OpGroup> groups;
   for (auto [func, times] : stepFunctions(module))
     for (Operation &op : cast<func::FuncOp>(func).getOps()) {
@@ -261,9 +276,10 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
       OpGroup &group = groups[name];
       group.name = name.str();
       group.count += times;
-      group.work.add(workOf(&op, symbols), times);
-      group.leastBytes += leastBytes(&op, symbols) * times;
-      group.plannedBytes += plannedBytes(&op, symbols) * times;
+      const OpFigures &of = figures[&op];
+      group.work.add(of.work, times);
+      group.leastBytes += of.leastBytes * times;
+      group.plannedBytes += of.plannedBytes * times;
     }
   for (auto &[name, group] : groups)
     row.groups.push_back(std::move(group));

@@ -249,8 +249,10 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
       rt::writeErrors(diagnostics.render());
     return ExitStatus::wrongInput;
   }
-  times.begin("hash of the graph");
-  graphHash = hashGraph(*graph);
+  if (wantsHash) {
+    times.begin("hash of the graph");
+    graphHash = hashGraph(*graph);
+  }
   times.end();
   return ExitStatus::done;
 }

@@ -39,6 +39,8 @@ public:
   /// Reads the model file that the flags name and makes its graph. Prints every error. A target other than
   /// the CPU is one unless `takesCuda`.
   ExitStatus read(const ParsedFlags &flags, bool takesCuda = false);
+  /// Leaves out what only a program that runs needs, the hash of the graph; before `read`.
+  void onlyReport() { wantsHash = false; }
   /// Runs the passes.
   ExitStatus plan(const PassCallback &afterPass = {});
   /// Makes what the runtime knows of a planned model.
@@ -73,6 +75,7 @@ private:
   std::string graphHash;
   std::string architecture;
   bool wantsTimes = false, isQuiet = false;
+  bool wantsHash = true;
 };
 
 /// The switch that `Model::printTimes` obeys; `napkin train` has the runtime's.

@@ -120,6 +120,7 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
     return ExitStatus::wrongUsage;
   options.stepSeconds = *seconds;
   Model model;
+  model.onlyReport();
   if ((status = model.read(*flags)) != ExitStatus::done)
     return status;
 
