@@ -147,8 +147,8 @@ void printLedgerJson(const Ledger &ledger, const ReportOptions &options, llvm::r
 /// The same content as one page of HTML that needs nothing else.
 void printLedgerHtml(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
 
-/// Prints the formula of what each kernel or op called `name` counts, with its numbers put in;
-/// false if there is none.
+/// Prints the formula of what each kernel or op called `name` counts, with its numbers put in; of
+/// every one if that is "all". The lines of its ops add up to its sum. False if there is none.
 bool explainOp(mlir::ModuleOp module, llvm::StringRef name, llvm::raw_ostream &out);
 
 } // namespace nap

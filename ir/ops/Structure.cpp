@@ -85,13 +85,16 @@ static bool areRowsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
   return elements > 1 && rows == elements;
 }
 
-/// Fails unless the region fits its class and ends in a yield. C2 and C3 of nap.kernel.
+/// Fails unless the region fits its class, ends in a yield, and can be counted. C2 and C3 of nap.kernel.
 static LogicalResult checkKernelBody(Operation *op, KernelClass kind, Block &body) {
   auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
   if (!yield)
     return op->emitOpError() << "the region does not end in nap.yield";
   int64_t mains = 0;
   for (Operation &inner : body.without_terminator()) {
+    if (!isa<Costed>(inner))
+      return inner.emitOpError() << "has no cost rule, so the kernel's work cannot be counted; give it "
+                                    "getCost";
     if (isMainOp(kind, &inner)) {
       ++mains;
       continue;

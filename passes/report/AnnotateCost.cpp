@@ -7,7 +7,7 @@
 //
 // and on the module `nap.model_flops` and `nap.model_counts`, the work inside contractions that the model
 // asks for in one step, all micro-batches together (ModelFlops.h), unless they are there already: no later
-// pass changes them. With `module-only` that alone is written. Exact: nothing else changes.
+// pass changes them. With `module-only` that alone is written. Exact: nothing else changes. An op without a cost rule is an error.
 #include "passes/Passes.h"
 #include "passes/Report.h"
 #include "passes/report/ModelFlops.h"
@@ -30,6 +30,15 @@ static DictionaryAttr costAttr(MLIRContext *context, const Cost &cost) {
   return builder.getDictionaryAttr(counters);
 }
 
+/// Fails at an op of a function that has no cost rule.
+static LogicalResult checkRules(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    for (Operation &op : func.getOps())
+      if (isa<NapDialect>(op.getDialect()) && !isa<Costed, KernelOp, LaunchOp>(op))
+        return op.emitOpError("has no cost rule, so the step's work cannot be counted; give it getCost");
+  return success();
+}
+
 namespace {
 struct AnnotateCostPass : nap::impl::AnnotateCostPassBase<AnnotateCostPass> {
   using AnnotateCostPassBase::AnnotateCostPassBase;
@@ -37,6 +46,8 @@ struct AnnotateCostPass : nap::impl::AnnotateCostPassBase<AnnotateCostPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Builder builder(&getContext());
+    if (failed(checkRules(module)))
+      return signalPassFailure();
     if (!module->hasAttr("nap.model_flops"))
       writeModelFlops(module, countModelFlops(module));
     if (moduleOnly)
@@ -46,10 +57,6 @@ struct AnnotateCostPass : nap::impl::AnnotateCostPassBase<AnnotateCostPass> {
       for (Operation &op : func.getOps()) {
         if (!isa<NapDialect>(op.getDialect()))
           continue;
-        if (!isa<Costed, KernelOp, LaunchOp>(op)) {
-          op.emitOpError("has no cost rule, so the step's work cannot be counted");
-          return signalPassFailure();
-        }
         op.setAttr("nap.cost", costAttr(&getContext(), workOf(&op, symbols).total()));
         op.setAttr("nap.bytes_min", builder.getF64FloatAttr(double(leastBytes(&op, symbols))));
       }

@@ -203,6 +203,18 @@ static Cost partOf(Cost cost, int64_t some, int64_t all) {
   return cost;
 }
 
+void nap::visitCosts(Block &body, llvm::function_ref<void(Operation &, const Cost &, int64_t)> visit) {
+  visitBody(body, [&](Operation &inner, int64_t results) {
+    auto costed = dyn_cast<Costed>(inner);
+    if (!costed)
+      return;
+    bool isWhole = !isa<Fusable>(inner);
+    visit(inner,
+          isWhole ? costed.getCost() : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))),
+          results);
+  });
+}
+
 Work nap::workOf(Operation *op, const SymbolTable &symbols) {
   Block *body = bodyOf(op, symbols);
   Work sum;
@@ -211,14 +223,7 @@ Work nap::workOf(Operation *op, const SymbolTable &symbols) {
       sum.add(costed.getCost());
     return sum;
   }
-  visitBody(*body, [&](Operation &inner, int64_t results) {
-    auto costed = dyn_cast<Costed>(inner);
-    if (!costed)
-      return;
-    bool isWhole = !isa<Fusable>(inner);
-    sum.add(isWhole ? costed.getCost()
-                    : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))));
-  });
+  visitCosts(*body, [&](Operation &, const Cost &cost, int64_t) { sum.add(cost); });
   return sum;
 }
 

@@ -18,7 +18,7 @@ static constexpr FlagSpec kReportFlags[] = {
      "file; default: no times"},
     {"step-time", "MS", "a measured time of a step, for MFU and HFU"},
     {"after", "PASS", "stop after this pass"},
-    {"explain", "OP", "print what a kernel or op counts, as a formula with its numbers"},
+    {"explain", "OP", "print what a kernel or op, or all, count as a formula with its numbers"},
     {"activations", "",
      "run the forward pass once on initial values: mean and deviation of what layers pass on"},
     {"data", "[INPUT=]FILE", "with --activations: its first batch; default: drawn numbers and ids"},

@@ -2,6 +2,7 @@
 #include "ir/Einsum.h"
 #include "ir/attention/Attention.h"
 #include "passes/Report.h"
+#include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
 #include "passes/report/print/Numbers.h"
 
@@ -60,33 +61,31 @@ static std::string counters(const Cost &cost) {
   return text.empty() ? "nothing" : text;
 }
 
-static std::string explain(Operation *op) {
+/// An op with what of it counts, `cost`, and a formula; `made` elements of its result are.
+static std::string explain(Operation *op, const Cost &cost, int64_t made) {
   Type type = op->getNumResults() ? op->getResult(0).getType() : op->getOperand(0).getType();
   std::string head =
-      fmt::format("  {} -> {}\n", op->getName().stripDialect().str(), typeText(type));
+      fmt::format("  {} -> {}: {}\n", op->getName().stripDialect().str(), typeText(type), counters(cost));
   if (auto einsum = dyn_cast<EinsumOp>(op))
     return head + explainEinsum(einsum);
   if (auto attention = dyn_cast<AttentionOp>(op))
     return head + explainAttention(attention, 1);
   if (auto backward = dyn_cast<AttentionBackwardOp>(op))
     return head + explainAttention(backward, 2);
-  auto costed = dyn_cast<Costed>(op);
-  if (!costed)
-    return "";
-  Cost cost = costed.getCost();
   if (isa<Fusable>(op)) {
     int64_t elements = cast<RankedTensorType>(type).getNumElements();
-    Cost each = cost;
+    Cost each = cast<Costed>(op).getCost();
     for (auto [name, counter] : kCounters)
       each.*counter = elements ? each.*counter / elements : Count(0);
-    return head + fmt::format("    {} an element, of {}: {}\n", counters(each), grouped(elements),
-                              counters(cost));
+    return head + fmt::format("    {} an element, {}\n", counters(each),
+                              made == elements ? "of " + grouped(elements)
+                                               : fmt::format("{} of {} are read", grouped(made), grouped(elements)));
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    return head + fmt::format("    terms - results = {} - {}: {}\n",
+    return head + fmt::format("    terms - results = {} - {}\n",
                               grouped(reduce.getX().getType().getNumElements()),
-                              grouped(reduce.getType().getNumElements()), counters(cost));
-  return head + fmt::format("    {}\n", counters(cost));
+                              grouped(reduce.getType().getNumElements()));
+  return head;
 }
 
 bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
@@ -95,25 +94,28 @@ bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
   llvm::StringMap<int64_t> times;
   for (auto [func, count] : stepFunctions(module))
     for (Operation &op : cast<func::FuncOp>(func).getOps()) {
-      if (nameOf(&op) != name)
+      bool isAll = name == "all" && !isFree(&op) && !op.hasTrait<OpTrait::IsTerminator>();
+      if (nameOf(&op) != name && !isAll)
         continue;
       std::string text;
-      if (Block *body = bodyOf(&op, symbols)) {
-        for (Operation &inner : *body)
-          if (auto costed = dyn_cast<Costed>(inner); costed && !isa<YieldOp>(inner))
-            if (counters(costed.getCost()) != "nothing")
-              text += explain(&inner);
-      } else {
-        text = explain(&op);
-      }
+      if (Block *body = bodyOf(&op, symbols))
+        visitCosts(*body, [&](Operation &inner, const Cost &cost, int64_t made) {
+          if (counters(cost) != "nothing")
+            text = explain(&inner, cost, made) + text;
+        });
+      else if (auto costed = dyn_cast<Costed>(op))
+        text = explain(&op, costed.getCost(), cast<RankedTensorType>(op.getResult(0).getType()).getNumElements());
       text += fmt::format("  = {}\n", counters(workOf(&op, symbols).total()));
       text += fmt::format("    bytes: {} at least, {} by the plan\n",
                           grouped(leastBytes(&op, symbols)), grouped(plannedBytes(&op, symbols)));
+      text = nameOf(&op).str() + '\n' + text;
       if (times[text] == 0)
         order.push_back(text);
       times[text] += count;
     }
-  for (const std::string &text : order)
-    out << fmt::format("{}, {} a step, each:\n", name.str(), times[text]) << text;
+  for (const std::string &text : order) {
+    auto [kernel, lines] = StringRef(text).split('\n');
+    out << fmt::format("{}, {} a step, each:\n", kernel.str(), times[text]) << lines;
+  }
   return !order.empty();
 }

@@ -579,4 +579,5 @@ def main():
     print(*wrong, f"{'wrong' if wrong else 'ok'} {right}", sep="\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
