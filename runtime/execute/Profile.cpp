@@ -74,8 +74,8 @@ std::vector<KernelTimes> Profile::kernelTimes() const {
                                times * launch.flops, times * launch.bytes});
     }
   std::erase_if(rows, [](const KernelTimes &row) { return row.launches == 0; });
-  std::stable_sort(rows.begin(), rows.end(), [](const KernelTimes &a, const KernelTimes &b) {
-    return a.seconds > b.seconds;
+  std::sort(rows.begin(), rows.end(), [](const KernelTimes &a, const KernelTimes &b) {
+    return std::pair(-a.seconds, a.kernel) < std::pair(-b.seconds, b.kernel);
   });
   return rows;
 }

@@ -290,6 +290,9 @@ def lec2(name, c):
         x = t(c["n"], dtype="bf16")
         ops, _ = count(f"  %z = nap.constant dense<0.0> : {x}\n  %r = nap.maximum %x, %z : {x}", f"%x: {x}", (x, "%r"))
         return [summed(counters, "cmp") / least for op, counters, least in ops if op == "maximum"][0]
+    if name == "intensity_gelu":
+        # The lecture's 20 FLOPs an element; Napkin's own count is 9.
+        return math("bound", r"intensity (\S+) FLOP/B", flops=20 * c["n"], bytes=4 * c["n"], device="h100")
     if name == "intensity_matvec_1024":
         return product_as_sum(c["n"], 1, c["n"])
     if name == "intensity_matmul_1024":
