@@ -2,7 +2,8 @@
 
 Writes a training step of OPS graph ops (default 50,000), layers of a product, a bias, a norm and an activation with their residual, forward and
 backward alike, as `nap-report` gets it, and prints the seconds of processor time of reading it and of reading and reporting it, and what is left
-for the report. Then the same of a model file of about as many ops, by phase. The least of three runs.
+for the report. Then `napkin report` of examples/words.nap with so many layers that the frontend's step has about as many ops: reading the model, every
+pass, and a row after each. The least of three runs.
 """
 import pathlib
 import re
@@ -69,6 +70,11 @@ def main():
         both, result = seconds([bin / "napkin-opt", file, "--nap-report", "-o", "/dev/null"])
         assert re.search(rf"^now +{count} ", result.stderr, re.M), result.stderr[:500]
         print(f"{count} ops: read {read:.2f} s, read and reported {both:.2f} s, the report {both - read:.2f} s")
+    layer, rest = 936, 6
+    words = pathlib.Path(__file__).parents[1] / "examples" / "words.nap"
+    whole, result = seconds([bin / "napkin", "report", words, "-D", f"layers={max(1, round((ops - rest) / layer))}"])
+    imported, last = re.search(r"^import +(\d+) ", result.stdout, re.M)[1], re.findall(r"^nap-\S+ +(\d+) ", result.stdout, re.M)[-1]
+    print(f"words, {imported} ops at import and {last} launches at the end: the whole command {whole:.2f} s")
 
 
 main()
