@@ -113,8 +113,13 @@ static void returnGradients(func::FuncOp function, ArrayRef<FlatSymbolRefAttr> n
   terminator->insertOperands(first, gradients);
   function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
                                      terminator->getOperandTypes()));
-  for (auto [i, name] : llvm::enumerate(names))
-    function.setResultAttr(first + i, kGradientOfAttr, name);
+  SmallVector<DictionaryAttr> attributes;
+  function.getAllResultAttrs(attributes);
+  attributes.resize(first);
+  Builder builder(function.getContext());
+  for (FlatSymbolRefAttr name : names)
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(kGradientOfAttr, name)));
+  function.setAllResultAttrs(attributes);
 }
 
 namespace {

@@ -81,15 +81,16 @@ public:
     mlir::func::ReturnOp::create(builder, function.getLoc(), results);
     mlir::Block &body = function.getBody().front();
     eraseUnread(body);
-    for (unsigned i = names.size(); i-- > 0;)
-      if (body.getArgument(i).use_empty()) {
-        body.eraseArgument(i);
-        names.erase(names.begin() + i);
-      }
+    // All at once: each change of one argument or attribute goes through all.
+    llvm::SmallVector<mlir::DictionaryAttr> argumentAttributes;
+    for (auto [argument, name] : llvm::zip(body.getArguments(), names))
+      if (!argument.use_empty())
+        argumentAttributes.push_back(
+            builder.getDictionaryAttr(builder.getNamedAttr(kOfAttr, name)));
+    body.eraseArguments([](mlir::BlockArgument argument) { return argument.use_empty(); });
     function.setType(
         builder.getFunctionType(body.getArgumentTypes(), mlir::ValueRange(results).getTypes()));
-    for (auto [i, name] : llvm::enumerate(names))
-      function.setArgAttr(i, kOfAttr, name);
+    function.setAllArgAttrs(argumentAttributes);
     function.setAllResultAttrs(resultAttributes);
     return function;
   }

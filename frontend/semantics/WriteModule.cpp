@@ -89,17 +89,24 @@ static void writeFunction(mlir::ModuleOp module, Body &body, bool readsAverages,
   auto symbol = [&](const Declaration &declaration) {
     return mlir::FlatSymbolRefAttr::get(builder.getContext(), declaration.name);
   };
-  for (auto [place, item] : llvm::enumerate(order)) {
-    const auto &[declaration, isGradient] = body.arguments[std::get<2>(item)];
-    Declaration *read = readBy(std::get<2>(item));
+  // All at once: each change of one attribute makes a list of all.
+  SmallVector<mlir::DictionaryAttr> argumentAttributes, resultAttributes;
+  auto only = [&](llvm::StringRef name, mlir::Attribute value) {
+    return builder.getDictionaryAttr(builder.getNamedAttr(name, value));
+  };
+  for (const auto &[role, place, number] : order) {
+    Declaration *read = readBy(number);
     read->isUsed = true;
-    function.setArgAttr(place, isGradient ? nap::kGradientOfAttr : nap::kOfAttr, symbol(*read));
+    bool isGradient = body.arguments[number].second;
+    argumentAttributes.push_back(
+        only(isGradient ? nap::kGradientOfAttr : nap::kOfAttr, symbol(*read)));
   }
-  for (auto [place, result] : llvm::enumerate(body.results))
-    if (result.updates)
-      function.setResultAttr(place, nap::kUpdatesAttr, symbol(*result.updates));
-    else
-      function.setResultAttr(place, nap::kResultAttr, builder.getStringAttr(result.label));
+  for (const auto &result : body.results)
+    resultAttributes.push_back(
+        result.updates ? only(nap::kUpdatesAttr, symbol(*result.updates))
+                       : only(nap::kResultAttr, builder.getStringAttr(result.label)));
+  function.setAllArgAttrs(argumentAttributes);
+  function.setAllResultAttrs(resultAttributes);
 }
 
 /// `theirs`, `shape`, `split` and `order`, as docs/architecture.md says.

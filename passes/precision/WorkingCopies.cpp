@@ -88,10 +88,12 @@ void WorkingCopies::replaceIn(func::FuncOp function) {
     cast.erase();
   }
   // Masters that only the casts read.
-  for (unsigned i = function.getNumArguments(); i-- > 0;)
-    if (!argumentOf.empty() && function.getArgument(i).use_empty())
-      if (failed(function.eraseArgument(i)))
-        return;
+  llvm::BitVector unread(function.getNumArguments());
+  for (BlockArgument argument : function.getArguments())
+    if (!argumentOf.empty() && argument.use_empty())
+      unread.set(argument.getArgNumber());
+  if (failed(function.eraseArguments(unread)))
+    return;
 }
 
 void WorkingCopies::buildPrepare(func::FuncOp place) {
