@@ -105,8 +105,14 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
   auto binary = rt::compileCuda(text, cudaPrelude().str(), model.cudaArchitecture());
   if (!binary)
     return fail(binary.error());
-  if (stage == "resources")
-    return write(output, rt::resourceTable(rt::readResources(*binary)));
+  if (stage == "resources") {
+    std::vector<rt::KernelResources> resources = rt::readResources(*binary);
+    for (rt::KernelResources &own : resources)
+      for (const CudaKernelText &kernel : *kernels)
+        if (kernel.name == own.name)
+          own.threads = kernel.blockThreads;
+    return write(output, rt::resourceTable(std::move(resources), model.cudaArchitecture()));
+  }
   return write(output, stage == "ptx" ? binary->ptx : binary->cubin);
 }
 
