@@ -13,8 +13,9 @@
 // the fastest. What a plan takes is what nap-plan-memory will give it, placed in the arena.
 //
 // What must hold: planning::checkSequence finds nothing. Exact: a kernel that runs again computes
-// the same bits, random draws among them. The module keeps its budget as `nap.memory_budget`; where
-// nothing fits, the pass fails and leaves `nap.least_bytes`.
+// the same bits, random draws among them. The module keeps its budget as `nap.memory_budget` and what
+// is known of the plan as `nap.plan`; where nothing fits, the pass fails and leaves
+// `nap.least_bytes`.
 #include "passes/Passes.h"
 #include "passes/memory/Plans.h"
 
@@ -54,6 +55,24 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
     signalPassFailure();
   }
 
+  /// Keeps what the plan takes and what is proven about it as `nap.plan` on the module.
+  void note(const ModulePlanner &planner, const ModulePlan &plan) {
+    Builder builder(&getContext());
+    ModuleOp module = getOperation();
+    if (budget != 0)
+      module->setAttr("nap.memory_budget", builder.getI64IntegerAttr(budget));
+    auto entry = [&](StringRef name, int64_t value) {
+      return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+    };
+    module->setAttr(
+        "nap.plan",
+        builder.getDictionaryAttr(
+            {builder.getNamedAttr("strategy", builder.getStringAttr(plan.strategy)),
+             entry("bytes", plan.bytes), entry("ns", plan.time),
+             entry("ns_kept", planner.planFor(CheckpointStrategy::none).time),
+             entry("ns_bound", planner.timeBound(plan.bytes))}));
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     DeclaredTensors declared(module);
@@ -82,8 +101,7 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
         return refuse(planner, frontier.front());
       plan = *fastest;
     }
-    if (budget != 0)
-      module->setAttr("nap.memory_budget", Builder(&getContext()).getI64IntegerAttr(budget));
+    note(planner, plan);
     if (failed(planner.apply(plan)))
       return signalPassFailure();
   }

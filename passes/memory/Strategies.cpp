@@ -7,10 +7,10 @@ using namespace mlir;
 using namespace nap;
 
 /// Whether a tensor is read in another segment of `blocksASegment` blocks than the one that makes
-/// it.
+/// it, or made in the last one, whose backward pass comes right behind it.
 static bool crosses(const Blocks &blocks, int64_t tensor, int64_t blocksASegment) {
   int64_t own = blocks.blockOf[tensor];
-  if (own < 0)
+  if (own < 0 || own / blocksASegment == (blocks.count - 1) / blocksASegment)
     return true;
   return llvm::any_of(blocks.readBy[tensor], [&](int64_t reader) {
     return reader < 0 || reader / blocksASegment != own / blocksASegment;
@@ -26,7 +26,8 @@ static bool isLocal(const Blocks &blocks, int64_t tensor) {
 }
 
 /// Per step of the program: the last block of the forward tensors that it reads, from which its
-/// gradients come; where it reads none, that of the step before.
+/// gradients come; where it reads none, that of the step before. What enters the block of the step
+/// before is of that block: the gradient of its first weight reads it.
 static std::vector<int64_t> groupsOf(const StepModel &model, const Blocks &blocks) {
   const planning::Recomputation &problem = model.problem;
   std::vector<int64_t> groups;
@@ -36,7 +37,9 @@ static std::vector<int64_t> groupsOf(const StepModel &model, const Blocks &block
     for (int64_t read : problem.timeline.steps[step].reads)
       if (int64_t writer = model.memory.writerOf[read];
           writer >= 0 && writer < problem.firstBackward && isLocal(blocks, read))
-        last = std::max(last, blocks.blockOf[read]);
+        last = std::max(last, llvm::is_contained(blocks.readBy[read], current)
+                                  ? current
+                                  : blocks.blockOf[read]);
     if (step >= problem.firstBackward && last >= 0)
       current = last;
     groups.push_back(current);
@@ -50,8 +53,13 @@ StringRef nap::nameOf(CheckpointStrategy strategy) {
       ->name;
 }
 
-/// Whether a tensor is made behind all blocks: the backward pass begins with it.
+/// Whether a tensor is made in the last block or behind all of them, or enters the last block: the
+/// backward pass begins with it.
 static bool isOfHead(const StepModel &model, const Blocks &blocks, int64_t tensor) {
+  int64_t last = blocks.count - 1;
+  if (last >= 0 && (blocks.blockOf[tensor] == last ||
+                    (isLocal(blocks, tensor) && llvm::is_contained(blocks.readBy[tensor], last))))
+    return true;
   int64_t lastOfBlocks = -1;
   for (auto [other, block] : llvm::enumerate(blocks.blockOf))
     if (block >= 0)

@@ -11,10 +11,10 @@ namespace nap {
 enum class CheckpointStrategy {
   none,      ///< everything
   selective, ///< everything but what lies inside attention cores
-  blocks,    ///< what enters each block, and what lies outside of blocks
-  sqrt,      ///< the same of every k-th block, k = ceil(sqrt(blocks))
-  minimal,   ///< what is made behind the blocks: each block's backward pass starts from the model's
-             ///< inputs
+  blocks,    ///< what enters each block, what lies outside of blocks, and the last block
+  sqrt,      ///< the same of every k-th block, k = ceil(sqrt(blocks)), and the last k at most
+  minimal,   ///< the last block, what enters it and what is made behind it: the backward pass of
+             ///< each other block starts from the model's inputs
 };
 
 struct NamedStrategy {

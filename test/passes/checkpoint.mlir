@@ -39,23 +39,37 @@ func.func @train_step(%w: tensor<33xf32> {nap.of = @w}, %x: tensor<33xf32> {nap.
     %t = nap.add %p, %q : tensor<33xf32> loc("h.1"("m.nap":4:1))
     nap.yield %t : tensor<33xf32>
   }
-  %loss = nap.kernel reduction "loss" (%c) : (tensor<33xf32>) -> tensor<f32> {
+  // What the last block makes is kept: its backward pass comes right behind it.
+  // CHECK: %[[L:.*]] = nap.kernel  pointwise "last"
+  %e = nap.kernel pointwise "last" (%c) : (tensor<33xf32>) -> tensor<33xf32> {
+  ^bb0(%p: tensor<33xf32>):
+    %t = nap.exp %p : tensor<33xf32> loc("h.2"("m.nap":5:1))
+    nap.yield %t : tensor<33xf32>
+  }
+  %loss = nap.kernel reduction "loss" (%e) : (tensor<33xf32>) -> tensor<f32> {
   ^bb0(%p: tensor<33xf32>):
     %t = nap.reduce sum %p [0] : tensor<33xf32> -> tensor<f32> loc("m.nap":5:1)
     nap.yield %t : tensor<f32>
   }
+  // CHECK: "loss"
+  // CHECK-NEXT: ^bb0
+  // CHECK-NOT: nap.recomputed
+  // CHECK: nap.kernel  pointwise "of_last"(%[[L]])
+  %f = nap.kernel pointwise "of_last" (%e) : (tensor<33xf32>) -> tensor<33xf32> {
+  ^bb0(%p: tensor<33xf32>):
+    %t = nap.mul %p, %p : tensor<33xf32> loc("h.2"("m.nap":5:1))
+    nap.yield %t : tensor<33xf32>
+  }
   // NONE-NOT: nap.recomputed
   // NONE: "backward"
   // The tanh comes from what was kept, not from the block before.
-  // BLOCKS: "loss"
   // BLOCKS: %[[T:.*]] = nap.kernel  pointwise "tanh.h_N"(%[[A]]#0) attributes {nap.recomputed}
   // BLOCKS: %[[E:.*]] = nap.kernel  pointwise "second"(%[[T]]) attributes {nap.recomputed}
   // BLOCKS: nap.kernel  pointwise "backward"(%[[T]], %[[E]], %{{.*}})
   // From the model's inputs on.
-  // MINIMAL: "loss"
   // MINIMAL: nap.kernel  pointwise "mul_tanh.h_N"(%arg1, %arg0) attributes {nap.recomputed}
   // MINIMAL: "backward"
-  %d = nap.kernel pointwise "backward" (%a#1, %b, %w) : (tensor<33xf32>, tensor<33xf32>, tensor<33xf32>) -> tensor<33xf32> {
+  %d = nap.kernel pointwise "backward" (%a#1, %b, %f) : (tensor<33xf32>, tensor<33xf32>, tensor<33xf32>) -> tensor<33xf32> {
   ^bb0(%p: tensor<33xf32>, %q: tensor<33xf32>, %r: tensor<33xf32>):
     %t = nap.mul %p, %q : tensor<33xf32> loc("h.1"("m.nap":4:1))
     %u = nap.sub %r, %t : tensor<33xf32> loc("h.1"("m.nap":4:1))

@@ -220,7 +220,9 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
     return status;
   Model compiled;
   status = writeStage(compiled, *flags, stage, output);
-  if (status == ExitStatus::done)
+  if (status == ExitStatus::done) {
+    rt::writeErrors(compiled.planLine());
     compiled.printTimes();
+  }
   return status;
 }

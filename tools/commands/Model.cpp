@@ -178,6 +178,20 @@ static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline)
   return true;
 }
 
+std::string Model::planLine() {
+  auto plan = (*graph)->getAttrOfType<DictionaryAttr>("nap.plan");
+  if (!plan)
+    return "";
+  auto number = [&](StringRef name) { return double(plan.getAs<IntegerAttr>(name).getInt()); };
+  constexpr double mebibyte = 1 << 20;
+  std::string budget;
+  if (pipeline.memoryBudget > 0)
+    budget = fmt::format(" of {:.1f}", double(pipeline.memoryBudget) / mebibyte);
+  return fmt::format("memory: {:.1f}{} MiB by '{}'; time {:.3f} x that of 'none', at most {:.2f} % above the proven bound\n",
+                     number("bytes") / mebibyte, budget, plan.getAs<StringAttr>("strategy").str(),
+                     number("ns") / number("ns_kept"), 100 * (number("ns") / number("ns_bound") - 1));
+}
+
 void Model::printTimes() {
   times.end();
   if (wantsTimes)

@@ -48,6 +48,10 @@ public:
   /// Makes machine code.
   ExitStatus makeObjects(CompiledProgram &compiled);
 
+  /// What the chosen plan takes, beside the budget and what is proven: a line; empty where neither a
+  /// strategy nor a budget was asked for.
+  std::string planLine();
+
   /// Prints the table of `times` if `--timing` was given.
   void printTimes();
 

@@ -155,8 +155,10 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
     printLedgerJson(ledger, options, stream);
   else if (flags->has("html"))
     printLedgerHtml(ledger, options, stream);
-  else
+  else {
     printLedger(ledger, options, stream);
+    stream << model.planLine();
+  }
   model.printTimes();
   auto failure = rt::writeOutput(text);
   if (failure)

@@ -130,6 +130,8 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   if (auto failure = rt::checkMemory(compiled.program.arenaBytes,
                                      compiled.program.scratchBytesPerWorker, threads))
     return fail(*failure);
+  if (!flags->has("quiet"))
+    rt::writeErrors(model.planLine());
   options->modelFiles = model.files();
   if (options->device == "cuda-host") {
     addScalars(*flags, compiled.program, *options);
