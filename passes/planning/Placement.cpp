@@ -44,13 +44,13 @@ static Placement placeGreedily(const Sections &sections, int64_t bound) {
     double (*key)(const Block &);
   };
   static constexpr Trial trials[] = {
-      {Way::skyline, start},     {Way::skyline, span},      {Way::peakTightest, size},
-      {Way::skyline, end},       {Way::skyline, area},      {Way::skyline, size},
-      {Way::skyline, life},      {Way::peakTightest, life}, {Way::peakTightest, start},
-      {Way::peakLowest, start},  {Way::lowest, size},       {Way::tightest, size},
-      {Way::tightest, area},     {Way::lowest, area},       {Way::tightest, start},
-      {Way::lowest, start},      {Way::tightest, life},     {Way::lowest, life},
-      {Way::tightest, end},      {Way::lowest, end},
+      {Way::skyline, start},    {Way::skyline, span},      {Way::peakTightest, size},
+      {Way::skyline, end},      {Way::skyline, area},      {Way::skyline, size},
+      {Way::skyline, life},     {Way::peakTightest, life}, {Way::peakTightest, start},
+      {Way::peakLowest, start}, {Way::lowest, size},       {Way::tightest, size},
+      {Way::tightest, area},    {Way::lowest, area},       {Way::tightest, start},
+      {Way::lowest, start},     {Way::tightest, life},     {Way::lowest, life},
+      {Way::tightest, end},     {Way::lowest, end},
   };
   int64_t count = int64_t(sections.blocks.size()), pairs = 0;
   Placement best;
@@ -64,9 +64,9 @@ static Placement placeGreedily(const Sections &sections, int64_t bound) {
     if (pairs > mostPairs)
       break;
     Placement next = trial.way == Way::skyline ? placeOnSkyline(sections, order)
-                     : isQuadratic ? placeInOrder(sections, order, trial.way == Way::tightest,
-                                                  best.height)
-                                   : placeFromPeak(sections, order, trial.way == Way::peakTightest);
+                     : isQuadratic
+                         ? placeInOrder(sections, order, trial.way == Way::tightest, best.height)
+                         : placeFromPeak(sections, order, trial.way == Way::peakTightest);
     if (next.height < best.height)
       best = std::move(next);
     if (best.height <= bound)

@@ -75,7 +75,8 @@ static void testAgainstBruteForce() {
     auto intervals = randomIntervals(random, 3 + round % 5, 8, 9);
     int64_t found = place(intervals).height, least = leastHeight(intervals);
     expect(found >= least, fmt::format("height {} is below the optimum {}", found, least));
-    expect(2 * found <= 3 * least, fmt::format("height {} is far from the optimum {}", found, least));
+    expect(2 * found <= 3 * least,
+           fmt::format("height {} is far from the optimum {}", found, least));
     equal += found == least;
   }
   expect(equal * 10 >= rounds * 9, fmt::format("only {} of {} are optimal", equal, rounds));
@@ -156,8 +157,7 @@ static void testGreedyWays() {
     Sections sections(intervals);
     auto blocks = blocksOf(sections);
     expect(maxLoad(blocks) == maxLoad(intervals), "sections have another load");
-    BlockOrder order =
-        orderByKey(sections, [](const Block &block) { return double(block.size); });
+    BlockOrder order = orderByKey(sections, [](const Block &block) { return double(block.size); });
     Placement ways[] = {placeInOrder(sections, order, true, 1 << 30),
                         placeInOrder(sections, order, false, 1 << 30),
                         placeOnSkyline(sections, order), placeFromPeak(sections, order, true),
@@ -211,7 +211,8 @@ static void testLimitIsKept() {
   auto intervals = cutRectangle(random, 120);
   Placement placement = place(intervals, {20'000, 0});
   expect(placement.work < 80'000, fmt::format("{} visits where 20000 are allowed", placement.work));
-  expect(checkPlacement(intervals, placement).empty(), "a search that is stopped leaves no placement");
+  expect(checkPlacement(intervals, placement).empty(),
+         "a search that is stopped leaves no placement");
   expect(place(intervals, {20'000, 1 << 20}).work == 0, "a good height is searched on");
 }
 

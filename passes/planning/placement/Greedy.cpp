@@ -300,8 +300,8 @@ Placement nap::planning::placeFromPeak(const Sections &sections, const BlockOrde
   result.offsets.assign(blocks.size(), 0);
   if (blocks.empty())
     return result;
-  int64_t peak = std::max_element(sections.loads.begin(), sections.loads.end()) -
-                 sections.loads.begin();
+  int64_t peak =
+      std::max_element(sections.loads.begin(), sections.loads.end()) - sections.loads.begin();
   // Per section: what comes there and what goes there, on the way from the peak.
   std::vector<std::vector<int64_t>> comes(sections.count), goes(sections.count);
   for (int64_t index : order) {

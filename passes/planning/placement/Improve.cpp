@@ -82,9 +82,9 @@ public:
 private:
   int64_t topOf(int64_t index) const { return offsets[index] + blocks[index].size; }
   double excessOf(int64_t index) const {
-    return topOf(index) > target ? double(topOf(index) - target) *
-                                       double(blocks[index].end - blocks[index].begin)
-                                 : 0;
+    return topOf(index) > target
+               ? double(topOf(index) - target) * double(blocks[index].end - blocks[index].begin)
+               : 0;
   }
   void takeOut(int64_t first);
   void orderOut(int64_t first);

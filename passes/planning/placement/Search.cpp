@@ -266,9 +266,8 @@ bool Searcher::placeNext(const std::vector<size_t> &list, Last last) {
   for (size_t i : list)
     if (floors[i] <= latest && least[i] == floors[i] && !isPassed(i, last))
       candidates.push_back(i);
-  std::sort(candidates.begin(), candidates.end(), [&](size_t a, size_t b) {
-    return std::pair{floors[a], a} < std::pair{floors[b], b};
-  });
+  std::sort(candidates.begin(), candidates.end(),
+            [&](size_t a, size_t b) { return std::pair{floors[a], a} < std::pair{floors[b], b}; });
 
   std::vector<size_t> rest;
   rest.reserve(list.size());
@@ -311,8 +310,8 @@ bool Searcher::placeNext(const std::vector<size_t> &list, Last last) {
 }
 
 /// Blocks sorted by one of six preferences, weighty sections first where there are weights.
-static std::vector<Block> orderBlocks(const Sections &sections,
-                                      const std::vector<double> *weights, int64_t preference) {
+static std::vector<Block> orderBlocks(const Sections &sections, const std::vector<double> *weights,
+                                      int64_t preference) {
   std::vector<std::pair<std::array<double, 4>, size_t>> keys;
   for (size_t i = 0; i < sections.blocks.size(); ++i) {
     const Block &block = sections.blocks[i];
@@ -350,8 +349,8 @@ SearchResult nap::planning::searchWithin(const std::vector<Interval> &intervals,
   // Nodes of one turn; doubled once every preference had its turn.
   int64_t turn = 1000;
   for (int64_t round = 0; result.work < workLimit; ++round) {
-    std::vector<Block> ordered = orderBlocks(
-        sections, round >= kPreferences ? &weights : nullptr, round % kPreferences);
+    std::vector<Block> ordered =
+        orderBlocks(sections, round >= kPreferences ? &weights : nullptr, round % kPreferences);
     Searcher searcher(ordered, sections.count, capacity, turn, workLimit - result.work, weights);
     bool isFound = searcher.run();
     result.work += std::max<int64_t>(searcher.work, 1);

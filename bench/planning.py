@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""What the planner reaches on problems from files: MiniMalloc's problems, hard placements by construction, training steps of
+published networks, and the examples' own.
+
+Usage: python3 bench/planning.py [--bin=build/release/bin] [--examples] [--out=FILE.md]
+
+Writes Markdown. Seconds are processor time, of this machine. Problems are made by the scripts of test/tools/plan/Inputs. With
+--examples every plan of every example model is looked at too, which takes a minute.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INPUTS = ROOT / "test/tools/plan/Inputs"
+# Name, part of the peak, and the least added time in percent as CBC and HiGHS prove it with first runs in order.
+NETWORKS = [("vgg16", 0.9, 0.1868), ("vgg19", 0.8, 0.1472), ("fcn8", 0.8, 0.1361), ("transformer", 0.7, 3.4740),
+            ("resnet", 0.7, 0.3608), ("unet", 0.7, 0.3110), ("chain", 0.7, 9.6381)]
+
+
+def rows(binary, *words):
+    """Rows of the printed table, each as title -> value; percent signs go."""
+    text = subprocess.run([binary, *map(str, words)], capture_output=True, text=True).stdout
+    lines = [line.replace(" %", "").split() for line in text.split("\n\n")[0].splitlines()]
+    return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+
+def table(titles, lines):
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [titles, ["---"] * len(titles), *lines]) + "\n"
+
+
+def placements(binary, paths):
+    found = rows(binary, *paths)
+    return found, table(["problem", "buffers", "height", "bound", "gap %", "seconds"],
+                        [[pathlib.Path(r["PROBLEM"]).stem, r["BUFFERS"], r["HEIGHT"], r["BOUND"], r["GAP"], r["SECONDS"]]
+                         for r in found])
+
+
+def networks(binary, folder):
+    lines = []
+    for name, part, wanted in NETWORKS:
+        path = folder / f"{name}.json"
+        peak = int(rows(binary, path, f"--memory={1 << 60}")[0]["PEAK"])
+        row = rows(binary, path, f"--memory={int(peak * part)}")[0]
+        lines.append([name, part, row["ADDED"], wanted, row["BOUND"], row["SECONDS"]])
+    return table(["network", "part of its peak", "added %", "least %", "bound %", "seconds"], lines)
+
+
+def examples(napkin):
+    lines = []
+    for model in ("mlp", "words", "gpt2", "llama"):
+        plans = json.loads(subprocess.run([napkin, "plan", ROOT / f"examples/{model}.nap", "--json", "--threads=2"],
+                                          capture_output=True, text=True, check=True).stdout)
+        ratios = [p["transient_bytes"] / p["live_bytes"] for p in plans["strategies"] + plans["frontier"] if p["live_bytes"]]
+        lines.append([model, len(ratios), f"{max(ratios):.4f}", sum(ratio > 1.005 for ratio in ratios)])
+    return table(["model", "plans", "largest arena / live bytes", "beyond 1.005"], lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--bin", default=ROOT / "build/release/bin", type=pathlib.Path)
+    parser.add_argument("--examples", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path)
+    options = parser.parse_args()
+    binary = options.bin / "napkin-plan"
+    if not binary.exists():
+        sys.exit(f"{binary} is not there; build it, or name its folder with --bin")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([sys.executable, INPUTS / "write_allocations.py", folder], check=True)
+        subprocess.run([sys.executable, INPUTS / "write_networks.py", folder], check=True)
+        found, text = placements(binary, sorted((ROOT / "test/reference/minimalloc").glob("*.csv")))
+        total = sum(float(row["SECONDS"]) for row in found)
+        parts = [f"## MiniMalloc's problems, in {total:.1f} s together\n\n{text}"]
+        hard = sorted(folder.glob("*.csv"), key=lambda path: (path.stem.split("-")[0], int(path.stem.split("-")[1])))
+        parts.append("## Placements whose optimum is the bound, by how they are made (`cuts`, `pinwheels`), and training steps\n\n"
+                     + placements(binary, ["--work=200000000", *hard])[1])
+        parts.append("## Training steps of networks\n\n" + networks(binary, folder))
+    if options.examples:
+        parts.append("## Arenas of the examples' plans\n\n" + examples(options.bin / "napkin"))
+    text = "\n".join(parts)
+    if options.out:
+        options.out.write_text(text)
+    else:
+        print(text)
+
+
+main()

@@ -1,0 +1,36 @@
+// Where a training step parts into blocks.
+#pragma once
+
+#include "passes/planning/remat/State.h"
+
+namespace nap::planning {
+
+/// The steps of a block, forwards and coming back. Blocks are numbered as they run forwards.
+struct ChainBlock {
+  std::vector<int64_t> forward, backward;
+  /// What the block before it (or its update of the gradient, coming back) hands over: the tensors
+  /// that are written before and read behind.
+  std::vector<int64_t> inputs, gradients;
+};
+
+/// A training step as blocks one after another, what turns round behind the last of them, and the
+/// way back through the blocks in reverse.
+struct ChainOfBlocks {
+  std::vector<ChainBlock> blocks;
+  std::vector<int64_t> turn;
+  /// What the last block hands to the turn, and the turn to the last block.
+  std::vector<int64_t> lastInputs, lastGradients;
+  /// Per tensor: it is live throughout as far as the blocks go: it is kept, or written once and
+  /// read by many blocks.
+  std::vector<bool> isPinned;
+  /// Bytes of all that is pinned.
+  int64_t pinnedBytes = 0;
+};
+
+/// Parts the problem's steps, in the order of their numbers, wherever a single tensor is handed on
+/// that the way back reads too.
+/// The steps before `firstBackward` are the forward pass; -1: those before the first step at which
+/// the most results wait for a reader. A chain of fewer than two blocks is none.
+ChainOfBlocks partIntoBlocks(const RematFacts &facts, int64_t firstBackward);
+
+} // namespace nap::planning
