@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -163,10 +164,14 @@ struct Program {
 using KernelFunction = void (*)(std::byte *const *operands, std::byte *scratch, int64_t first,
                                 int64_t last);
 
-/// What the JIT or the image loader hands to the runtime.
+/// The kernels for CUDA; `runtime/cuda/CudaCode.h`.
+struct CudaCode;
+
+/// What the JIT or the image loader hands to the runtime: code of the host, of CUDA, or both.
 struct LoadedProgram {
   Program program;
   std::vector<KernelFunction> kernels; ///< one for each of `program.kernels`
+  std::shared_ptr<const CudaCode> cuda = nullptr; ///< null: none
 };
 
 /// The element type that products of the program's policy multiply, bf16 of "mixed(bf16)": the peak

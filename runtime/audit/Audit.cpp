@@ -12,6 +12,8 @@ namespace napkin::runtime {
 
 /// What a process takes beside the arena: stacks of its workers, a batch on its way, the log.
 static constexpr double processSlack = 16 << 20;
+/// What a GPU takes beside the plan: code, and what its driver keeps for graphs.
+static constexpr double deviceSlack = 256 << 20;
 
 bool AuditLine::isBroken() const {
   if (!measured.value || predicted <= 0)
@@ -78,10 +80,14 @@ void Audit::stepEnded(int64_t nanoseconds) {
     return;
   // Later an evaluation may have used more of the arena than steps do.
   const Program &program = session->program();
-  const Arena &memory = session->memory();
-  tensorsResident = residentBytes(memory.at(0), program.arenaBytes);
+  const Arena *memory = session->device().hostMemory();
+  if (!memory) {
+    deviceTaken = {static_cast<double>(session->device().bytesMeasured()), ""};
+    return;
+  }
+  tensorsResident = residentBytes(memory->at(0), program.arenaBytes);
   scratchResident =
-      residentBytes(memory.scratch(0), program.scratchBytesPerWorker * session->workers());
+      residentBytes(memory->scratch(0), program.scratchBytesPerWorker * session->workers());
 }
 
 /// How far the arena reaches for what persists and for the functions that ran, `init` among them.
@@ -102,6 +108,15 @@ int64_t Audit::usedBytes() const {
 
 void Audit::addMemory(std::vector<AuditLine> &lines) const {
   const Program &program = session->program();
+  if (!session->device().hostMemory()) {
+    AuditLine device{"memory of the device",
+                     static_cast<double>(session->device().bytesTaken()), deviceTaken};
+    device.most = limits.memory;
+    device.slack = deviceSlack;
+    device.isMemory = true;
+    lines.push_back(device);
+    return;
+  }
   double scratch = static_cast<double>(program.scratchBytesPerWorker * session->workers());
   AuditLine tensors{"tensors resident", static_cast<double>(usedBytes()), tensorsResident};
   tensors.most = limits.memory;
@@ -137,8 +152,11 @@ std::vector<AuditLine> Audit::figures() const {
   };
   AuditLine flops{"FLOPs", all.flops, perStep(flopsCounted)};
   // What a device other than the processor computes is in none of the processor's counters.
+  bool isOfDevice = !session->device().hostMemory();
   if (countLaunch)
     flops.measured = {std::nullopt, "played arithmetic is not counted"};
+  else if (isOfDevice)
+    flops.measured = {std::nullopt, "the device's counters are not asked"};
   else if (session->program().tileRegisters || factorTypeOf(session->program()) == DType::bf16)
     flops.measured = {std::nullopt, "products of bf16 are not counted"};
   flops.most = limits.flops;
@@ -153,6 +171,8 @@ std::vector<AuditLine> Audit::figures() const {
   } else {
     bytes.name = "bytes from memory";
     bytes.measured = perStep(bytesCounted);
+    if (isOfDevice)
+      bytes.measured = {std::nullopt, "the device's counters are not asked"};
   }
   bytes.most = limits.bytes;
   AuditLine kernels{"time of the kernels over their floors", all.floor, {all.seconds, ""}};

@@ -64,7 +64,7 @@ private:
   int64_t steps = 0; ///< that ended, the first one too
   /// Functions that steps called, in a bit each.
   std::vector<bool> ran;
-  Measured tensorsResident, scratchResident, growth;
+  Measured tensorsResident, scratchResident, growth, deviceTaken;
   Measured flopsBefore, bytesBefore;   ///< when the step began
   Measured flopsCounted, bytesCounted; ///< of the counted steps together
   std::vector<double> countedBytes;    ///< by kernel, all counted steps together

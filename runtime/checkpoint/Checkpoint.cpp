@@ -46,8 +46,11 @@ static Failure saveTensors(const Session &session, const std::vector<Role> &role
   }
   std::string header = safeTensorsHeader(arrays);
   std::vector<std::span<const std::byte>> parts = {std::as_bytes(std::span(header))};
-  for (int64_t index : chosen)
+  for (int64_t index : chosen) {
+    if (Failure failure = session.device().pull(index))
+      return failure;
     parts.push_back(session.bytes(index));
+  }
   return writeFile(path, parts);
 }
 

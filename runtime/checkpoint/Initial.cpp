@@ -60,7 +60,7 @@ static Failure fill(Session &session, int64_t index, const InitialSource &source
       return failure;
   if (isMoved(source))
     moveAxes(source, whole.data(), session.data(index), bitsOf(tensor.dtype) / 8);
-  return std::nullopt;
+  return session.device().push(index);
 }
 
 Failure loadInitial(Session &session, const std::string &path, std::vector<std::string> &notes) {

@@ -108,6 +108,8 @@ static Failure loadExactly(Session &session, const std::string &path,
     if (Failure failure =
             readArray(*file, *file->find(tensor.name), tensor.dtype, session.data(index)))
       return failure;
+    if (Failure failure = session.device().push(index))
+      return failure;
   }
   return std::nullopt;
 }

@@ -109,9 +109,11 @@ ExitStatus runCommand(const LoadedProgram &loaded, std::span<const std::string> 
   Result<RunOptions> options = readRunOptions(*flags);
   if (!options)
     return fail(options.error());
-  if (options->device != "cpu")
-    return fail(Error{fmt::format("--device={}: an executable has the code of the CPU alone; "
-                                  "'napkin train' has this device",
+  if (!flags->has("device") && loaded.cuda && loaded.kernels.empty())
+    options->device = "cuda";
+  if (options->device == "cuda-host")
+    return fail(Error{fmt::format("--device={}: an executable has no emulator; 'napkin train' has "
+                                  "this device",
                                   options->device),
                       ExitStatus::wrongUsage});
   if (Failure failure = readDefinitions(loaded.program, *flags, *options))

@@ -40,7 +40,8 @@ static constexpr std::array<FlagSpec, 31> runTable = {{
      "most of measured / predicted: memory, flops, bytes, time; 0 is none; may repeat"},
     {"audit-file", "FILE", "write the audit as JSON"},
     {"timing", "", "print the seconds of each phase up to the first step on standard error"},
-    {"device", "D", "cpu, or cuda-host: CUDA text in an emulator with checks, slow; default cpu"},
+    {"device", "D",
+     "cpu; cuda or cuda:N, a GPU; cuda-host: CUDA text in an emulator, slow; default cpu"},
     {"quiet", "", "no progress on standard error"},
     {"program", "", "print the compiled program as text and end"},
     {"help", "", "print this and end"},
@@ -299,6 +300,17 @@ static Failure readAuditLimits(const ParsedFlags &flags, AuditLimits &limits) {
   return std::nullopt;
 }
 
+std::optional<int> cudaOrdinal(std::string_view device) {
+  constexpr std::string_view name = "cuda";
+  constexpr int64_t most = 1023;
+  if (device == name)
+    return 0;
+  if (!device.starts_with("cuda:"))
+    return std::nullopt;
+  std::optional<int64_t> number = parseWhole(device.substr(name.size() + 1), 0, most);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
 Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   constexpr int64_t many = int64_t{1} << 53;
   RunOptions options;
@@ -316,8 +328,11 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
   constexpr std::string_view orders[] = {"shuffled", "sequential"};
   reader.choice("data-order", orders, order);
   options.data.sequential = order == "sequential";
-  constexpr std::string_view devices[] = {"cpu", "cuda-host"};
-  reader.choice("device", devices, options.device);
+  if (const std::string *value = flags.find("device")) {
+    options.device = *value;
+    if (*value != "cpu" && *value != "cuda-host" && !cudaOrdinal(*value))
+      reader.wrong("device", *value, "cpu, cuda, cuda:N or cuda-host");
+  }
   if (flags.has("steps")) {
     int64_t steps = 0;
     // Above 2^32 - 3 a step would meet the words of initial values and of the runtime.

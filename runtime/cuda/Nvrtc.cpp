@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/Nvrtc.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -26,6 +27,10 @@ struct Library {
   int (*cubinSize)(Program, size_t *) = nullptr;
   int (*cubin)(Program, char *) = nullptr;
   const char *(*errorText)(int) = nullptr;
+  int (*version)(int *major, int *minor) = nullptr;
+  /// From 11.2 on; null before.
+  int (*architectureCount)(int *) = nullptr;
+  int (*architectures)(int *) = nullptr;
 };
 
 } // namespace
@@ -45,7 +50,7 @@ static std::vector<std::string> libraryPaths() {
 }
 
 /// Opens the library. It stays open: it has no state that is worth closing.
-static Result<Library> openLibrary() {
+static Result<Library> findLibrary() {
   void *handle = nullptr;
   const char *chosen = std::getenv("NAPKIN_NVRTC");
   if (chosen && *chosen) {
@@ -80,10 +85,19 @@ static Result<Library> openLibrary() {
   find(library.cubinSize, "nvrtcGetCUBINSize");
   find(library.cubin, "nvrtcGetCUBIN");
   find(library.errorText, "nvrtcGetErrorString");
-  if (!isWhole)
+  find(library.version, "nvrtcVersion");
+  bool isOld = !isWhole;
+  find(library.architectureCount, "nvrtcGetNumSupportedArchs");
+  find(library.architectures, "nvrtcGetSupportedArchs");
+  if (isOld)
     return Error{"NVRTC lacks a function that version 11.1 has; a newer one is needed",
                  ExitStatus::machineFailure};
   return library;
+}
+
+static const Result<Library> &openLibrary() {
+  static const Result<Library> one = findLibrary();
+  return one;
 }
 
 /// One of the texts that a program has after compiling.
@@ -108,11 +122,46 @@ static std::string firstError(const std::string &log) {
   return log.substr(begin, log.find('\n', at) - begin);
 }
 
-Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
-                               const std::string &architecture) {
-  Result<Library> library = openLibrary();
+static constexpr std::array fixedOptions = {
+    "--std=c++20",      "--fmad=false",     "--ftz=false",         "--prec-div=true",
+    "--prec-sqrt=true", "-default-device",  "--ptxas-options=-v"};
+
+std::string cudaOptionsText() { return fmt::format("{}", fmt::join(fixedOptions, " ")); }
+
+Result<std::string> nvrtcVersion() {
+  const Result<Library> &library = openLibrary();
   if (!library)
     return library.error();
+  int major = 0, minor = 0;
+  if (int status = (*library).version(&major, &minor); status != 0)
+    return Error{fmt::format("NVRTC: {}", (*library).errorText(status)),
+                 ExitStatus::machineFailure};
+  return fmt::format("NVRTC {}.{}", major, minor);
+}
+
+std::string nearestArchitecture(const std::string &architecture) {
+  const Result<Library> &library = openLibrary();
+  int count = 0;
+  if (!library || !(*library).architectureCount || !(*library).architectures ||
+      (*library).architectureCount(&count) != 0 || count <= 0)
+    return "";
+  std::vector<int> known(static_cast<size_t>(count));
+  if ((*library).architectures(known.data()) != 0)
+    return "";
+  int wanted = std::atoi(architecture.c_str() + std::string_view("sm_").size());
+  int best = 0;
+  for (int number : known)
+    if (number <= wanted)
+      best = std::max(best, number);
+  return best > 0 ? fmt::format("sm_{}", best) : "";
+}
+
+Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
+                               const std::string &architecture) {
+  const Result<Library> &found = openLibrary();
+  if (!found)
+    return found.error();
+  const Library *library = &*found;
   const char *headers[] = {prelude.c_str()};
   const char *names[] = {"napkin.cuh"};
   Library::Program program = nullptr;
@@ -120,9 +169,8 @@ Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelu
   if (status != 0)
     return Error{fmt::format("NVRTC: {}", library->errorText(status)), ExitStatus::machineFailure};
   std::string target = "--gpu-architecture=" + architecture;
-  std::array options = {target.c_str(),    "--std=c++20",       "--fmad=false",
-                        "--ftz=false",     "--prec-div=true",   "--prec-sqrt=true",
-                        "-default-device", "--ptxas-options=-v"};
+  std::vector<const char *> options = {target.c_str()};
+  options.insert(options.end(), fixedOptions.begin(), fixedOptions.end());
   status = library->compileProgram(program, static_cast<int>(options.size()), options.data());
   CudaBinary binary;
   binary.log = fetch(program, library->logSize, library->log);

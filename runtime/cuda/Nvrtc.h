@@ -25,6 +25,16 @@ struct CudaBinary {
 Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
                                const std::string &architecture);
 
+/// The options that every text is compiled with, beside the architecture, in one line.
+std::string cudaOptionsText();
+
+/// "NVRTC 13.0", or why there is none.
+Result<std::string> nvrtcVersion();
+
+/// The newest architecture that the library compiles for, and that is not above `architecture`
+/// ("sm_103"); empty where it cannot tell.
+std::string nearestArchitecture(const std::string &architecture);
+
 } // namespace napkin::runtime
 
 #endif

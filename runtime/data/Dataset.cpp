@@ -205,6 +205,7 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
       return Error{fmt::format("inputs '{}' and '{}' differ in their first axis, the sample",
                                program.tensors[inputs[0]].name, program.tensors[input].name)};
   dataset.batchSize = program.tensors[inputs[0]].shape[0];
+  dataset.inputs = inputs;
 
   bool arrays = options.format == "auto" && isArrayFile(options.files[0].path);
   if (!arrays) {
@@ -252,7 +253,7 @@ Failure Dataset::load(const Session &session, int64_t cursor) {
       if (Failure failure = source->gather(session, sample, epoch, row))
         return failure;
   }
-  return std::nullopt;
+  return session.pushInputs(inputs);
 }
 
 } // namespace napkin::runtime

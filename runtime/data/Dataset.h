@@ -41,6 +41,7 @@ public:
 
 private:
   std::vector<std::unique_ptr<Source>> sources;
+  std::vector<int64_t> inputs; ///< that the sources fill
   int64_t sampleCount = 0;
   int64_t batchSize = 1;
   int64_t tokenCount = 0;

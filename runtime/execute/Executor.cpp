@@ -18,8 +18,10 @@ int64_t nowNanoseconds() {
       .count();
 }
 
-Executor::Executor(const LoadedProgram &loaded, const Arena &arena, WorkerPool &pool)
-    : loaded(loaded), arena(arena), pool(pool) {
+Executor::Executor(const LoadedProgram &loaded, Arena memory, int threads, bool poison)
+    : loaded(loaded), arena(std::move(memory)), pool(threads, arena), poison(poison) {
+  if (poison)
+    arena.poison();
   const Program &program = loaded.program;
   operands.resize(program.functions.size());
   for (size_t i = 0; i < program.functions.size(); ++i)
@@ -49,7 +51,7 @@ static bool isZeroOfPages(const Program &program, const Function &function, cons
          });
 }
 
-void Executor::run(int64_t function) {
+Failure Executor::run(int64_t function) {
   const Program &program = loaded.program;
   const Function &body = program.functions[function];
   std::byte *const *next = operands[function].data();
@@ -70,6 +72,7 @@ void Executor::run(int64_t function) {
       for (int64_t index : launch.dies)
         poisonBytes(arena.at(program.tensors[index].offset), program.tensors[index].bytes);
   }
+  return std::nullopt;
 }
 
 void NanFinder::ended(const Function &function, int64_t index, const Launch &launch, int64_t,
@@ -80,9 +83,13 @@ void NanFinder::ended(const Function &function, int64_t index, const Launch &lau
     const TensorInfo &tensor = program.tensors[result];
     if (!isFloat(tensor.dtype))
       continue;
+    // A device that fails tells it at the end of the function.
+    if (device.pull(result))
+      return;
+    const std::byte *data = device.data(result);
     int64_t elements = elementsOf(tensor.shape);
     for (int64_t i = 0; i < elements; ++i) {
-      double value = loadElement(tensor.dtype, arena.at(tensor.offset), i);
+      double value = loadElement(tensor.dtype, data, i);
       if (std::isfinite(value))
         continue;
       std::string &place = std::isnan(value) ? nan : infinity;

@@ -1,9 +1,9 @@
-// Executor: runs the launches of a function in order.
+// Executor: the host as a device, on its own threads.
 
 #ifndef NAPKIN_RUNTIME_EXECUTE_EXECUTOR_H
 #define NAPKIN_RUNTIME_EXECUTE_EXECUTOR_H
 
-#include "runtime/Program.h"
+#include "runtime/execute/Device.h"
 #include "runtime/execute/WorkerPool.h"
 
 #include <string>
@@ -11,46 +11,45 @@
 
 namespace napkin::runtime {
 
-/// Is told of every launch, when it has ended.
-class LaunchObserver {
-public:
-  virtual ~LaunchObserver() = default;
-  /// `launch` is number `index` of `function`; times are of the steady clock, in nanoseconds.
-  virtual void ended(const Function &function, int64_t index, const Launch &launch,
-                     int64_t beganAt, int64_t endedAt) = 0;
-};
-
 /// Nanoseconds of the steady clock.
 int64_t nowNanoseconds();
 
-/// Operand pointers are made once; running allocates nothing.
-class Executor {
+/// Operand pointers are made once; running allocates nothing. Memory is the host's, so copies do
+/// nothing and every function has ended when `run` returns.
+class Executor : public Device {
 public:
-  /// All three outlive the executor.
-  Executor(const LoadedProgram &loaded, const Arena &arena, WorkerPool &pool);
+  /// `loaded` outlives the executor. With `poison` what dies is overwritten after each launch, so
+  /// that a read of it shows.
+  Executor(const LoadedProgram &loaded, Arena memory, int threads, bool poison);
 
-  /// Runs all launches of `program.functions[function]`.
-  void run(int64_t function);
-
-  /// Overwrite what dies after each launch, so that a read of it shows.
-  void setPoison(bool on) { poison = on; }
-  /// At most one observer; null: none.
-  void setObserver(LaunchObserver *other) { observer = other; }
+  std::byte *data(int64_t tensor) override {
+    return arena.at(loaded.program.tensors[tensor].offset);
+  }
+  Failure push(int64_t) override { return std::nullopt; }
+  Failure pull(int64_t) override { return std::nullopt; }
+  Failure run(int64_t function) override;
+  Failure settle() override { return std::nullopt; }
+  bool runsAhead() const override { return false; }
+  void setObserver(LaunchObserver *other) override { observer = other; }
+  int workers() const override { return pool.workers(); }
+  int64_t bytesTaken() const override { return arena.mappedBytes(); }
+  int64_t bytesMeasured() override { return arena.mappedBytes(); }
+  const Arena *hostMemory() const override { return &arena; }
 
 private:
   const LoadedProgram &loaded;
-  const Arena &arena;
-  WorkerPool &pool;
+  Arena arena;
+  WorkerPool pool;
   /// By function, all launches' operands one after the other.
   std::vector<std::vector<std::byte *>> operands;
   LaunchObserver *observer = nullptr;
-  bool poison = false;
+  const bool poison;
 };
 
 /// Finds the first launch that wrote a value that is not finite.
 class NanFinder : public LaunchObserver {
 public:
-  NanFinder(const Program &program, const Arena &arena) : program(program), arena(arena) {}
+  NanFinder(const Program &program, Device &device) : program(program), device(device) {}
   void ended(const Function &function, int64_t index, const Launch &launch, int64_t beganAt,
              int64_t endedAt) override;
   /// Forgets what was found.
@@ -63,7 +62,7 @@ public:
 
 private:
   const Program &program;
-  const Arena &arena;
+  Device &device;
   std::string nan;
   std::string infinity;
 };

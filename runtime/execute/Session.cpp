@@ -1,4 +1,4 @@
-// Session: memory, workers, and tensors by name.
+// Session: tensors by name, numbers by index.
 
 #include "runtime/execute/Session.h"
 
@@ -25,6 +25,12 @@ static Failure checkBudget(const Program &program, int threads) {
                ExitStatus::infeasibleBudget};
 }
 
+/// True if memory that dies is to be overwritten.
+static bool wantsPoison(const SessionOptions &options) {
+  const char *environment = std::getenv("NAPKIN_POISON");
+  return options.poison || (environment && std::string_view(environment) == "1");
+}
+
 Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
                                                  const SessionOptions &options) {
   if (std::string problem = checkProgram(loaded.program); !problem.empty())
@@ -36,23 +42,19 @@ Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
     if (Failure denied = requestTileRegisters())
       return *denied;
   int threads = options.threads > 0 ? options.threads : usableProcessors();
-  const char *environment = std::getenv("NAPKIN_POISON");
-  bool poison = options.poison || (environment && std::string_view(environment) == "1");
   if (Failure failure = checkBudget(loaded.program, threads))
     return *failure;
   Result<Arena> arena =
       Arena::create(loaded.program.arenaBytes, loaded.program.scratchBytesPerWorker, threads);
   if (!arena)
     return arena.error();
-  return std::unique_ptr<Session>(new Session(loaded, std::move(*arena), threads, poison));
+  auto executor =
+      std::make_unique<Executor>(loaded, std::move(*arena), threads, wantsPoison(options));
+  return std::make_unique<Session>(loaded, std::move(executor));
 }
 
-Session::Session(const LoadedProgram &loaded, Arena memory, int threads, bool poison)
-    : loaded(loaded), arena(std::move(memory)), pool(threads, arena),
-      executor(loaded, arena, pool) {
-  if (poison)
-    arena.poison();
-  executor.setPoison(poison);
+Session::Session(const LoadedProgram &loaded, std::unique_ptr<Device> device)
+    : loaded(loaded), place(std::move(device)) {
   for (size_t i = 0; i < program().tensors.size(); ++i)
     if (program().tensors[i].role == Role::random)
       randomTensor = static_cast<int64_t>(i);
@@ -72,7 +74,16 @@ Failure Session::run(std::string_view name) {
   int64_t index = functionIndex(name);
   if (index < 0)
     return Error{fmt::format("the program has no function '{}'", name)};
-  run(index);
+  if (Failure failure = run(index))
+    return failure;
+  return place->settle();
+}
+
+Failure Session::pushInputs(std::span<const int64_t> inputs) const {
+  ++batches;
+  for (int64_t input : inputs)
+    if (Failure failure = place->push(input))
+      return failure;
   return std::nullopt;
 }
 
@@ -84,13 +95,15 @@ Failure Session::setTensor(std::string_view name, const void *source, int64_t si
   if (size != wanted)
     return Error{fmt::format("tensor '{}' has {} bytes and {} were given", name, wanted, size)};
   std::memcpy(data(index), source, static_cast<size_t>(size));
-  return std::nullopt;
+  return place->push(index);
 }
 
 Result<std::vector<std::byte>> Session::getTensor(std::string_view name) const {
   int64_t index = findTensor(program(), name);
   if (index < 0)
     return Error{fmt::format("the program has no tensor '{}'", name)};
+  if (Failure failure = place->pull(index))
+    return *failure;
   std::span<std::byte> content = bytes(index);
   return std::vector<std::byte>(content.begin(), content.end());
 }
@@ -103,12 +116,16 @@ Result<std::vector<std::byte>> Session::getResult(std::string_view functionName,
   auto found = function->results.find(std::string(name));
   if (found == function->results.end())
     return Error{fmt::format("function '{}' has no result '{}'", functionName, name)};
+  if (Failure failure = place->pull(found->second))
+    return *failure;
   std::span<std::byte> content = bytes(found->second);
   return std::vector<std::byte>(content.begin(), content.end());
 }
 
 void Session::setScalar(int64_t tensor, double value) {
   storeElement(program().tensors[tensor].dtype, data(tensor), 0, value);
+  // A scalar waits for the next function, which tells what fails.
+  static_cast<void>(place->push(tensor));
 }
 
 double Session::scalar(int64_t tensor) const {
@@ -121,6 +138,7 @@ void Session::setRandom(uint64_t seed, uint32_t step, uint32_t microBatch) {
   uint32_t words[4] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), step,
                        microBatch};
   std::memcpy(data(randomTensor), words, sizeof(words));
+  static_cast<void>(place->push(randomTensor));
 }
 
 void Session::setDefaultScalars() {

@@ -1,4 +1,4 @@
-// Session: a loaded program with its memory and workers.
+// Session: a loaded program on its device.
 
 #ifndef NAPKIN_RUNTIME_EXECUTE_SESSION_H
 #define NAPKIN_RUNTIME_EXECUTE_SESSION_H
@@ -26,21 +26,23 @@ public:
   /// Allocates everything that running needs. `loaded` outlives the session.
   static Result<std::unique_ptr<Session>> create(const LoadedProgram &loaded,
                                                  const SessionOptions &options = {});
+  /// A session on a device that was made for this program.
+  Session(const LoadedProgram &loaded, std::unique_ptr<Device> device);
 
   const Program &program() const { return loaded.program; }
-  const Arena &memory() const { return arena; }
-  int workers() const { return pool.workers(); }
+  Device &device() const { return *place; }
+  int workers() const { return place->workers(); }
 
   /// The index of a function, or -1.
   int64_t functionIndex(std::string_view name) const;
-  /// The bytes of a tensor.
-  std::byte *data(int64_t tensor) const { return arena.at(program().tensors[tensor].offset); }
+  /// The bytes of a tensor where the host sees them; `Device` says when they are the device's.
+  std::byte *data(int64_t tensor) const { return place->data(tensor); }
   /// Its bytes as a span.
   std::span<std::byte> bytes(int64_t tensor) const;
 
-  /// Runs a function by index.
-  void run(int64_t function) { executor.run(function); }
-  /// Runs a function by name; fails if there is none.
+  /// Runs a function by index; a device may still run it when this returns.
+  Failure run(int64_t function) { return place->run(function); }
+  /// Runs a function by name to its end; fails if there is none.
   Failure run(std::string_view function);
 
   /// Copies `size` bytes, which must be the tensor's size, into the persistent tensor `name`.
@@ -52,7 +54,8 @@ public:
 
   /// Writes a scalar by index, rounded to its type.
   void setScalar(int64_t tensor, double value);
-  /// Reads the first element of any tensor.
+  /// Reads the first element of a scalar, or of a result that has one element, of a function that
+  /// has ended.
   double scalar(int64_t tensor) const;
   /// Writes the random words of the program, if it has any.
   void setRandom(uint64_t seed, uint32_t step, uint32_t microBatch);
@@ -60,14 +63,17 @@ public:
   void setDefaultScalars();
 
   /// Watches launches; null: nobody.
-  void setObserver(LaunchObserver *observer) { executor.setObserver(observer); }
+  void setObserver(LaunchObserver *observer) { place->setObserver(observer); }
+
+  /// How often inputs were handed over: who gathered a batch early sees whether it still stands.
+  int64_t batchesPushed() const { return batches; }
+  /// Hands over inputs that were just filled.
+  Failure pushInputs(std::span<const int64_t> inputs) const;
 
 private:
-  Session(const LoadedProgram &loaded, Arena arena, int threads, bool poison);
   const LoadedProgram &loaded;
-  Arena arena;
-  WorkerPool pool;
-  Executor executor;
+  std::unique_ptr<Device> place;
+  mutable int64_t batches = 0;
   int64_t randomTensor = -1;
 };
 

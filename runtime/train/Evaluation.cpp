@@ -60,6 +60,8 @@ Failure OutputWriter::open(const Program &program, const Function &function,
 
 Failure OutputWriter::write(const Session &session, int64_t number) {
   for (size_t i = 0; i < arrays.size(); ++i) {
+    if (Failure failure = session.device().pull(tensors[i]))
+      return failure;
     std::span<std::byte> content = session.bytes(tensors[i]);
     int64_t offset = arrays[i].offset + number * static_cast<int64_t>(content.size());
     if (Failure failure = writer->writeAt(offset, content))
@@ -109,7 +111,10 @@ Failure Evaluation::runCounts() {
     if (Failure failure = data.load(*session, number * data.batch()))
       return failure;
     session->setRandom(seed, runtimeStep, static_cast<uint32_t>(number));
-    session->run(counts);
+    if (Failure failure = session->run(counts))
+      return failure;
+    if (Failure failure = session->device().settle())
+      return failure;
     for (size_t i = 0; i < sums.size(); ++i)
       sums[i] += session->scalar(countPairs[i].first);
   }
@@ -124,7 +129,8 @@ Failure Evaluation::run(int64_t step, const std::string &outputs) {
     session->setScalar(stepScalar, static_cast<double>(step));
   session->setRandom(seed, runtimeStep, 0);
   if (prepare >= 0)
-    session->run(prepare);
+    if (Failure failure = session->run(prepare))
+      return failure;
   if (!countPairs.empty())
     if (Failure failure = runCounts())
       return failure;
@@ -139,7 +145,10 @@ Failure Evaluation::run(int64_t step, const std::string &outputs) {
     if (Failure failure = data.load(*session, number * data.batch()))
       return failure;
     session->setRandom(seed, runtimeStep, static_cast<uint32_t>(number));
-    session->run(function);
+    if (Failure failure = session->run(function))
+      return failure;
+    if (Failure failure = session->device().settle())
+      return failure;
     for (NamedResult &result : results)
       result.value += session->scalar(result.tensor);
     if (!outputs.empty())

@@ -3,6 +3,7 @@
 #include "runtime/train/Run.h"
 
 #include "runtime/audit/Audit.h"
+#include "runtime/cuda/CudaDevice.h"
 #include "runtime/device/Peaks.h"
 #include "runtime/execute/Philox.h"
 #include "runtime/execute/Profile.h"
@@ -32,6 +33,7 @@ public:
   bool interrupted = false;
 
 private:
+  DevicePeaks peaks() const;
   bool wantsTraining() const;
   Failure findWeights();
   Failure checkNoTraining() const;
@@ -66,6 +68,11 @@ private:
   std::unique_ptr<TraceRecorder> trace;
 };
 } // namespace
+
+/// Of the device that runs the program.
+DevicePeaks Run::peaks() const {
+  return cudaOrdinal(options.device) ? options.devicePeaks : knownPeaks();
+}
 
 void Run::note(std::string_view sentence) const {
   if (!options.quiet)
@@ -347,8 +354,8 @@ Failure Run::train() {
   setting.samplesPerStep = runner->samplesPerStep();
   setting.tokensPerStep = runner->tokensPerStep();
   setting.flopsPerStep = program.modelFlopsPerStep;
-  setting.peakFlopsPerSecond = knownPeaks().matrixFlopsPerSecond(
-      factorTypeOf(program), session.workers());
+  setting.peakFlopsPerSecond =
+      peaks().matrixFlopsPerSecond(factorTypeOf(program), session.workers());
   setting.quiet = options.quiet;
   Progress progress(setting, std::move(log));
   watchForInterrupt();
@@ -432,17 +439,17 @@ Failure Run::all() {
     return failure;
   if (Failure failure = start())
     return failure;
-  NanFinder finder(program, session.memory());
+  NanFinder finder(program, session.device());
   if (options.checkNan) {
     nanFinder = &finder;
     session.setObserver(nanFinder);
   } else if (!options.trace.empty()) {
-    trace = std::make_unique<TraceRecorder>(program, knownPeaks(), session.workers());
+    trace = std::make_unique<TraceRecorder>(program, peaks(), session.workers());
     session.setObserver(trace.get());
   } else if (options.profile) {
-    profile.emplace(program, knownPeaks(), session.workers());
+    profile.emplace(program, peaks(), session.workers());
   } else if (audit) {
-    audit->begin(session, knownPeaks());
+    audit->begin(session, peaks());
   }
   if (!options.evalData.files.empty()) {
     Result<Evaluation> made =
@@ -483,6 +490,29 @@ Failure Run::all() {
   return options.sample > 0 ? printSamples() : std::nullopt;
 }
 
+/// The session on the device that the options name.
+static Result<std::unique_ptr<Session>> openSession(const LoadedProgram &loaded,
+                                                    const RunOptions &options) {
+  std::optional<int> gpu = cudaOrdinal(options.device);
+  if (!gpu && loaded.cuda && loaded.kernels.empty())
+    return Error{fmt::format("--device={}: it was compiled for {}; compile again with --target=cpu",
+                             options.device, loaded.program.target),
+                 ExitStatus::wrongUsage};
+  if (!gpu)
+    return Session::create(loaded, {options.threads, false});
+  if (!loaded.cuda)
+    return Error{fmt::format("--device={}: it was compiled for {}; compile again with "
+                             "--target=sm_90, or the architecture of the device",
+                             options.device, loaded.program.target),
+                 ExitStatus::wrongUsage};
+  CudaOptions cuda;
+  cuda.ordinal = *gpu;
+  Result<std::unique_ptr<Device>> device = openCudaDevice(loaded.program, *loaded.cuda, cuda);
+  if (!device)
+    return device.error();
+  return std::make_unique<Session>(loaded, std::move(*device));
+}
+
 ExitStatus runProgram(const LoadedProgram &loaded, const RunOptions &options,
                       std::string_view name) {
   auto fail = [&](const Error &error) {
@@ -494,7 +524,7 @@ ExitStatus runProgram(const LoadedProgram &loaded, const RunOptions &options,
   std::optional<Audit> audit;
   if (options.audit)
     audit.emplace(options.auditLimits, options.countLaunch);
-  Result<std::unique_ptr<Session>> session = Session::create(loaded, {options.threads, false});
+  Result<std::unique_ptr<Session>> session = openSession(loaded, options);
   if (!session)
     return fail(session.error());
   Run run(**session, options, name, std::move(times), audit ? &*audit : nullptr);

@@ -6,6 +6,7 @@
 #include "runtime/audit/AuditLimits.h"
 #include "runtime/command/PhaseTimes.h"
 #include "runtime/data/Dataset.h"
+#include "runtime/device/Peaks.h"
 
 #include <optional>
 
@@ -38,7 +39,8 @@ struct RunOptions {
   AuditLimits auditLimits;  ///< --audit-limit
   std::string auditFile;    ///< --audit-file: the same as JSON
   LaunchCounter countLaunch; ///< of the device that plays kernels; null: they run here
-  std::string device = "cpu";
+  std::string device = "cpu"; ///< or cuda-host, cuda, cuda:N
+  DevicePeaks devicePeaks;    ///< of a device that is not this host; empty: unknown
   bool quiet = false;
   bool timing = false;      ///< --timing: a table on standard error after the first step
   PhaseTimes times;         ///< what went before the run
@@ -46,6 +48,9 @@ struct RunOptions {
   /// -D of run-time scalars, in order.
   std::vector<std::pair<std::string, double>> definitions;
 };
+
+/// The number in "cuda" or "cuda:N", 0 if there is none; nothing for what is no GPU.
+std::optional<int> cudaOrdinal(std::string_view device);
 
 } // namespace napkin::runtime
 

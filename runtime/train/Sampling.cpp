@@ -128,7 +128,8 @@ Result<std::vector<std::string>> sampleText(Session &session, const SamplingOpti
     session.setScalar(scalar, static_cast<double>(options.step));
   session.setRandom(options.seed, runtimeStep, 0);
   if (model.prepare >= 0)
-    session.run(model.prepare);
+    if (Failure failure = session.run(model.prepare))
+      return *failure;
 
   std::vector<std::string> lines;
   for (int64_t first = 0; first < options.count; first += model.batch) {
@@ -141,7 +142,12 @@ Result<std::vector<std::string>> sampleText(Session &session, const SamplingOpti
       for (int64_t row = 0; row < rows; ++row)
         last[row] =
             placeIds(model, ids[row], session.data(model.tokens) + row * model.sequence * 4);
-      session.run(model.function);
+      if (Failure failure = session.pushInputs(std::span(&model.tokens, 1)))
+        return *failure;
+      if (Failure failure = session.run(model.function))
+        return *failure;
+      if (Failure failure = session.device().pull(model.logits))
+        return *failure;
       for (int64_t row = 0; row < rows; ++row) {
         if (done[row])
           continue;

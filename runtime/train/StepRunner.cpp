@@ -57,20 +57,46 @@ Result<StepRunner> StepRunner::create(Session &session, Dataset &data, uint64_t 
     runner.finiteTensor = found->second;
   if (auto found = ended.find("gradient_norm"); found != ended.end())
     runner.normTensor = found->second;
+  for (const Function &function : program.functions)
+    for (const auto &[name, tensor] : function.results)
+      runner.mayGather &= program.tensors[tensor].role != Role::input;
   if (runner.counts >= 0)
     for (auto [result, scalar] : countsOf(program, program.functions[runner.counts]))
       runner.countList.push_back({result, scalar, 0});
   return runner;
 }
 
+/// Fills the inputs, unless they hold this batch already.
+Failure StepRunner::loadBatch(int64_t cursor) {
+  if (gathered == std::pair(cursor, session->batchesPushed()))
+    return std::nullopt;
+  return data->load(*session, cursor);
+}
+
+/// Runs a function to its end. While a device runs it, the host gathers the batch that comes next.
+Failure StepRunner::runToEnd(int64_t function, std::optional<int64_t> nextCursor) {
+  if (Failure failure = session->run(function))
+    return failure;
+  Device &device = session->device();
+  // A batch that cannot be had is told when its turn comes: there may be no more steps.
+  if (nextCursor && mayGather && device.runsAhead()) {
+    gathered.reset();
+    if (!data->load(*session, *nextCursor))
+      gathered = {*nextCursor, session->batchesPushed()};
+  }
+  return device.settle();
+}
+
 Failure StepRunner::runCounts(int64_t number, int64_t cursor) {
   for (Count &count : countList)
     count.sum = 0;
   for (int64_t micro = 0; micro < microBatches; ++micro) {
-    if (Failure failure = data->load(*session, cursor + micro * data->batch()))
+    if (Failure failure = loadBatch(cursor + micro * data->batch()))
       return failure;
     session->setRandom(seed, static_cast<uint32_t>(number), static_cast<uint32_t>(micro));
-    session->run(counts);
+    bool isLast = micro + 1 == microBatches;
+    if (Failure failure = runToEnd(counts, cursor + (isLast ? 0 : micro + 1) * data->batch()))
+      return failure;
     for (Count &count : countList)
       count.sum += session->scalar(count.result);
   }
@@ -84,7 +110,8 @@ Failure StepRunner::run(int64_t number, int64_t &cursor) {
     session->setScalar(stepScalar, static_cast<double>(number));
   session->setRandom(seed, static_cast<uint32_t>(number), 0);
   if (prepare >= 0)
-    session->run(prepare);
+    if (Failure failure = session->run(prepare))
+      return failure;
   if (!countList.empty())
     if (Failure failure = runCounts(number, cursor))
       return failure;
@@ -92,17 +119,19 @@ Failure StepRunner::run(int64_t number, int64_t &cursor) {
     result.value = 0;
   for (int64_t micro = 0; micro < microBatches; ++micro) {
     // With a single micro-batch the counts left the right one in place, if there were any.
-    if (Failure failure = data->load(*session, cursor + micro * data->batch()))
+    if (Failure failure = loadBatch(cursor + micro * data->batch()))
       return failure;
     session->setRandom(seed, static_cast<uint32_t>(number), static_cast<uint32_t>(micro));
     int64_t function = microBatches == 1 ? step : micro == 0 ? microFirst : microNext;
-    session->run(function);
+    if (Failure failure = runToEnd(function, cursor + (micro + 1) * data->batch()))
+      return failure;
     const std::vector<NamedResult> &places = micro == 0 ? results : laterResults;
     for (size_t i = 0; i < results.size(); ++i)
       results[i].value += session->scalar(places[i].tensor) / static_cast<double>(microBatches);
   }
   if (microBatches > 1)
-    session->run(update);
+    if (Failure failure = runToEnd(update, std::nullopt))
+      return failure;
   cursor += samplesPerStep();
   wasFinite = finiteTensor < 0 || session->scalar(finiteTensor) != 0;
   if (normTensor >= 0)

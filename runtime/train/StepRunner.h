@@ -41,6 +41,8 @@ public:
 private:
   StepRunner() = default;
   Failure runCounts(int64_t step, int64_t cursor);
+  Failure loadBatch(int64_t cursor);
+  Failure runToEnd(int64_t function, std::optional<int64_t> nextCursor);
 
   Session *session = nullptr;
   Dataset *data = nullptr;
@@ -56,6 +58,11 @@ private:
   std::vector<Count> countList;
   std::vector<NamedResult> results;
   std::vector<NamedResult> laterResults; ///< where `micro_next` leaves the same
+  /// A batch that was gathered while the device ran: its cursor, and how often inputs had been
+  /// handed over then.
+  std::optional<std::pair<int64_t, int64_t>> gathered;
+  /// False where a result is an input, which the next batch would change.
+  bool mayGather = true;
   int64_t finiteTensor = -1;
   int64_t normTensor = -1;
   bool wasFinite = true;

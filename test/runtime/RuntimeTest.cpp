@@ -203,7 +203,7 @@ static void testSessions() {
   Result<std::unique_ptr<Session>> session = Session::create(toy, {2, true});
   expect(session && (*session)->workers() == 2, "a session with two workers");
   Session &run = **session;
-  expect(run.memory().mappedBytes() == toy.program.arenaBytes +
+  expect(run.device().bytesTaken() == toy.program.arenaBytes +
                                            2 * toy.program.scratchBytesPerWorker,
          "what is mapped is arena plus workers times scratch");
   float x[6] = {1, 2, 3, 4, 5, 6}, y[2] = {1, 2}, weight[3] = {0.5, 0.25, 0.125}, bias[1] = {1};

@@ -3,6 +3,8 @@
 
 #include "codegen/BuildProgram.h"
 #include "codegen/LowerKernels.h"
+#include "codegen/cuda/CudaText.h"
+#include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/Ops.h"
 #include "passes/memory/Strategies.h"
 #include "runtime/execute/WorkerPool.h"
@@ -284,6 +286,20 @@ ExitStatus Model::makeProgram(CompiledProgram &compiled) {
     return ExitStatus::machineFailure;
   compiled.program = std::move(*program);
   compiled.program.graphHash = graphHash;
+  return ExitStatus::done;
+}
+
+ExitStatus Model::makeCudaCode(std::shared_ptr<const rt::CudaCode> &code) {
+  times.begin("CUDA text");
+  auto kernels = printCudaKernels(*graph);
+  if (failed(kernels))
+    return ExitStatus::wrongInput;
+  auto made = std::make_shared<rt::CudaCode>();
+  made->text = joinCudaText(*kernels);
+  made->prelude = cudaPrelude().str();
+  for (const CudaKernelText &kernel : *kernels)
+    made->kernels.push_back({kernel.name, kernel.blocks, kernel.blockThreads, 0});
+  code = std::move(made);
   return ExitStatus::done;
 }
 

@@ -3,6 +3,7 @@
 
 #include "frontend/Frontend.h"
 #include "runtime/Status.h"
+#include "runtime/cuda/CudaCode.h"
 #include "runtime/command/Flags.h"
 #include "tools/Compiler.h"
 
@@ -45,6 +46,8 @@ public:
   ExitStatus plan(const PassCallback &afterPass = {});
   /// Makes what the runtime knows of a planned model.
   ExitStatus makeProgram(CompiledProgram &compiled);
+  /// Makes the CUDA text of a planned model.
+  ExitStatus makeCudaCode(std::shared_ptr<const napkin::runtime::CudaCode> &code);
   /// Makes machine code.
   ExitStatus makeObjects(CompiledProgram &compiled);
 

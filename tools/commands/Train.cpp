@@ -106,6 +106,17 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
               ExitStatus::machineFailure);
 }
 
+/// Trains on a GPU.
+static ExitStatus trainOnGpu(Model &model, rt::Program program, rt::RunOptions &options) {
+  rt::LoadedProgram loaded{std::move(program), {}, nullptr};
+  ExitStatus status = model.makeCudaCode(loaded.cuda);
+  if (status != ExitStatus::done)
+    return status;
+  model.times.end();
+  options.times = model.times;
+  return rt::runProgram(loaded, options, "napkin");
+}
+
 ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   ExitStatus status;
   auto flags = parseCommand(arguments, trainFlags(), "napkin train MODEL.nap --data FILE [flags]",
@@ -126,13 +137,17 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   CompiledProgram compiled;
   if ((status = model.makeProgram(compiled)) != ExitStatus::done)
     return status;
+  options->modelFiles = model.files();
+  if (rt::cudaOrdinal(options->device)) {
+    addScalars(*flags, compiled.program, *options);
+    return trainOnGpu(model, std::move(compiled.program), *options);
+  }
   int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
   if (auto failure = rt::checkMemory(compiled.program.arenaBytes,
                                      compiled.program.scratchBytesPerWorker, threads))
     return fail(*failure);
   if (!flags->has("quiet"))
     rt::writeErrors(model.planLine());
-  options->modelFiles = model.files();
   if (options->device == "cuda-host") {
     addScalars(*flags, compiled.program, *options);
     return trainOnText(model, std::move(compiled.program), *options, flags->has("count"));

@@ -1,6 +1,7 @@
 // Builds CUDA text for the host.
 #include "codegen/cuda/emulator/HostProgram.h"
 
+#include "codegen/cuda/emulator/HostFlags.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -26,15 +27,6 @@ static constexpr llvm::StringLiteral kHooks =
 static constexpr llvm::StringLiteral kTextName = "napkin.cu";
 /// Where Debian keeps LLVM 22's programs that are not on the path.
 static constexpr llvm::StringLiteral kToolFolder = "/usr/lib/llvm-22/bin";
-/// Every access to memory that may be shared calls the emulator; nothing is merged, widened or
-/// contracted.
-static constexpr llvm::StringLiteral kCompileFlags =
-    "-x c++ -std=c++20 -O2 -gline-tables-only -fPIC -march=native -w -ffp-contract=off "
-    "-fno-vectorize -fno-slp-vectorize -fno-strict-aliasing -fno-exceptions "
-    "-ftrivial-auto-var-init=pattern -fsanitize=thread "
-    "-fsanitize=array-bounds,signed-integer-overflow -mllvm -tsan-instrument-func-entry-exit=0 "
-    "-mllvm -tsan-instrument-atomics=0 -mllvm -tsan-instrument-read-before-write=1";
-
 static llvm::Error error(const llvm::Twine &sentence) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), sentence);
 }
@@ -108,7 +100,7 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
     return error("the temporary folder of the host build of CUDA text cannot be written");
 
   std::vector<std::string> compile = {compiler};
-  for (llvm::StringRef flag : llvm::split(kCompileFlags, ' '))
+  for (llvm::StringRef flag : llvm::split(emulator::kHostCompileFlags, ' '))
     compile.push_back(flag.str());
   compile.insert(compile.end(), {"-I", program->folder, "-include", path("host.cuh"), "-c",
                                  path(kTextName), "-o", path("napkin.o")});

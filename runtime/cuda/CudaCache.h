@@ -1,0 +1,27 @@
+// CudaCache: what NVRTC made before is not made again.
+
+#ifndef NAPKIN_RUNTIME_CUDA_CUDACACHE_H
+#define NAPKIN_RUNTIME_CUDA_CUDACACHE_H
+
+#include "runtime/cuda/Nvrtc.h"
+
+#include <cstdint>
+
+namespace napkin::runtime {
+
+/// The folder napkin/cubins in XDG_CACHE_HOME or ~/.cache; empty if there is neither.
+std::string cudaCacheFolder();
+
+/// Code of a text for an architecture, from the cache or else by NVRTC, which then leaves it in the
+/// cache. An entry holds the whole of what it was made of and a checksum: one that is damaged, or
+/// of other text, options, architecture or version of NVRTC is made anew. Entries are written
+/// beside their place and renamed, so that several processes may; those that were not used for the
+/// longest go when all take more than `mostBytes`. Where the folder cannot be written nothing is
+/// kept, and nothing fails.
+Result<std::string> compileCudaCached(const std::string &text, const std::string &prelude,
+                                      const std::string &architecture,
+                                      int64_t mostBytes = int64_t(1) << 30);
+
+} // namespace napkin::runtime
+
+#endif

@@ -1,0 +1,101 @@
+// CudaCode: a line of JSON that tells sizes and a checksum, then the parts one after the other.
+
+#include "runtime/cuda/CudaCode.h"
+
+#include "runtime/files/JsonReader.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace napkin::runtime {
+
+static constexpr std::string_view formatName = "napkin cuda code";
+static constexpr int64_t formatVersion = 1;
+
+uint64_t checksumOf(std::string_view bytes, uint64_t hash) {
+  for (char value : bytes)
+    hash = (hash ^ static_cast<uint8_t>(value)) * 0x100000001b3;
+  return hash;
+}
+
+std::string printCudaCode(const CudaCode &code) {
+  std::string body = code.text + code.prelude;
+  std::string kernels, images;
+  for (const CudaKernelCode &kernel : code.kernels)
+    kernels += fmt::format("{}{{\"name\": {}, \"blocks\": {}, \"threads\": {}, \"shared\": {}}}",
+                           kernels.empty() ? "" : ", ", quoteJson(kernel.name), kernel.blocks,
+                           kernel.blockThreads, kernel.sharedBytes);
+  for (const CudaImage &image : code.images) {
+    images += fmt::format("{}{{\"architecture\": {}, \"bytes\": {}}}", images.empty() ? "" : ", ",
+                          quoteJson(image.architecture), image.cubin.size());
+    body += image.cubin;
+  }
+  return fmt::format("{{\"format\": {}, \"version\": {}, \"text\": {}, \"prelude\": {}, "
+                     "\"checksum\": \"{:016x}\", \"kernels\": [{}], \"images\": [{}]}}\n{}",
+                     quoteJson(formatName), formatVersion, code.text.size(), code.prelude.size(),
+                     checksumOf(body), kernels, images, body);
+}
+
+/// The lists of the header; sizes of the images go to `sizes`.
+static void readLists(JsonReader &reader, const Json &header, CudaCode &code,
+                      std::vector<int64_t> &sizes) {
+  if (const Json *list = reader.items(header, "kernels"))
+    for (const Json &item : list->items) {
+      CudaKernelCode kernel;
+      reader.read(item, "name", kernel.name);
+      reader.readCount(item, "blocks", kernel.blocks);
+      reader.readCount(item, "threads", kernel.blockThreads);
+      reader.readCount(item, "shared", kernel.sharedBytes);
+      code.kernels.push_back(std::move(kernel));
+    }
+  if (const Json *list = reader.items(header, "images"))
+    for (const Json &item : list->items) {
+      CudaImage image;
+      reader.read(item, "architecture", image.architecture);
+      reader.readCount(item, "bytes", sizes.emplace_back());
+      code.images.push_back(std::move(image));
+    }
+}
+
+Result<CudaCode> parseCudaCode(std::string_view bytes) {
+  size_t end = std::min(bytes.find('\n'), bytes.size());
+  std::string problem;
+  std::optional<Json> header = parseJson(bytes.substr(0, end), problem);
+  if (!header)
+    return Error{fmt::format("its CUDA code has no header: {}", problem)};
+  CudaCode code;
+  JsonReader reader;
+  int64_t textBytes = 0, preludeBytes = 0;
+  std::string checksum;
+  std::vector<int64_t> sizes;
+  if (reader.readHeader(*header, formatName, formatVersion)) {
+    reader.readCount(*header, "text", textBytes);
+    reader.readCount(*header, "prelude", preludeBytes);
+    reader.read(*header, "checksum", checksum);
+    readLists(reader, *header, code, sizes);
+  }
+  if (!reader.error.empty())
+    return Error{fmt::format("the header of its CUDA code is wrong: {}", reader.error)};
+
+  std::string_view body = bytes.substr(std::min(bytes.size(), end + 1));
+  std::string_view rest = body;
+  bool isWhole = true;
+  auto take = [&](int64_t size) {
+    isWhole &= static_cast<uint64_t>(size) <= rest.size();
+    std::string part(rest.substr(0, static_cast<size_t>(size)));
+    rest.remove_prefix(part.size());
+    return part;
+  };
+  code.text = take(textBytes);
+  code.prelude = take(preludeBytes);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    code.images[i].cubin = take(sizes[i]);
+  if (!isWhole || !rest.empty())
+    return Error{fmt::format("its CUDA code has {} bytes and its header tells of {}; it was cut",
+                             body.size(), isWhole ? "fewer" : "more")};
+  if (fmt::format("{:016x}", checksumOf(body)) != checksum)
+    return Error{"the checksum of its CUDA code does not match; it was damaged"};
+  return code;
+}
+
+} // namespace napkin::runtime

@@ -1,0 +1,51 @@
+// CudaCode: the CUDA side of a program, as the compiler hands it over and an executable carries it.
+
+#ifndef NAPKIN_RUNTIME_CUDA_CUDACODE_H
+#define NAPKIN_RUNTIME_CUDA_CUDACODE_H
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace napkin::runtime {
+
+/// How a kernel of the text is launched: `blocks` x `blockThreads`, in one dimension. Its
+/// parameters are pointers to the launch's arguments, results and, if it has any, sites.
+struct CudaKernelCode {
+  std::string name;        ///< of the function in the text
+  int64_t blocks = 1;
+  int64_t blockThreads = 256;
+  int64_t sharedBytes = 0; ///< of shared memory that the launch gives a block, beside the text's
+};
+
+/// Machine code for one architecture.
+struct CudaImage {
+  std::string architecture; ///< "sm_90"
+  std::string cubin;
+};
+
+/// One translation unit, its kernels in the order of `Program::kernels`, and what was compiled of
+/// it.
+struct CudaCode {
+  std::string text;    ///< CUDA C++ that includes napkin.cuh
+  std::string prelude; ///< napkin.cuh
+  std::vector<CudaKernelCode> kernels;
+  std::vector<CudaImage> images;
+};
+
+/// The code as bytes: a header with sizes and a checksum, then the parts.
+std::string printCudaCode(const CudaCode &code);
+
+/// Reads what `printCudaCode` wrote; on failure the error is a clause without a file's name.
+Result<CudaCode> parseCudaCode(std::string_view bytes);
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo), of `bytes` after what gave `hash`: finds accidents, not
+/// attacks.
+uint64_t checksumOf(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325);
+
+} // namespace napkin::runtime
+
+#endif
