@@ -56,7 +56,7 @@ static constexpr std::array<FlagSpec, 10> compileTable = {{
     {"memory", "BYTES", "budget, such as 8GiB"},
     {"checkpoint", "STRATEGY", "what the backward pass keeps"},
     {"micro-batch", "N", "samples of a micro-batch, or auto"},
-    {"target", "T", "cpu or sm_XX"},
+    {"target", "T", "cpu, or architectures of GPUs, or both: sm_80,sm_90; default cpu"},
     {"cpu", "NAME", "the processor that kernels are made for"},
 }};
 

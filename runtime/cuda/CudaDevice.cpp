@@ -8,15 +8,12 @@
 
 #include "runtime/cuda/CudaDevice.h"
 
-#include "runtime/cuda/CudaModule.h"
 #include "runtime/execute/Arena.h"
-#include "runtime/execute/Executor.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
-#include <optional>
 #include <sys/mman.h>
 
 namespace napkin::runtime {
@@ -24,92 +21,6 @@ namespace napkin::runtime {
 using namespace cuda;
 
 namespace {
-
-/// Where the host sees a tensor.
-struct Place {
-  enum class Kind : uint8_t {
-    mirror, ///< in the host's image of the arena
-    input,  ///< pinned; copied by way of staging
-    number, ///< pinned; a scalar or the random words
-    result, ///< pinned; one element that functions return
-  };
-  Kind kind = Kind::mirror;
-  int64_t at = 0; ///< in the pinned memory; of an input, in the staging too
-};
-
-/// A launch with its operands in the order of the kernel's parameters.
-struct Prepared {
-  Kernel kernel = nullptr;
-  unsigned blocks = 1, threads = 1, sharedBytes = 0;
-  std::vector<Pointer> values;
-  std::vector<void *> parameters; ///< the addresses of `values`
-};
-
-class CudaDevice : public Device {
-public:
-  CudaDevice(const Driver &driver, DeviceFacts facts, const Program &program, const CudaCode &code,
-             const CudaOptions &options);
-  ~CudaDevice() override;
-  Failure open();
-
-  std::byte *data(int64_t tensor) override;
-  Failure push(int64_t tensor) override;
-  Failure pull(int64_t tensor) override;
-  Failure run(int64_t function) override;
-  Failure settle() override;
-  bool runsAhead() const override { return true; }
-  void setObserver(LaunchObserver *other) override { observer = other; }
-  int workers() const override { return 1; }
-  int64_t bytesTaken() const override { return totalBytes(); }
-  int64_t bytesMeasured() override;
-  const Arena *hostMemory() const override { return nullptr; }
-
-private:
-  int64_t totalBytes() const { return program.arenaBytes + stagingBytes + sitesBytes; }
-  void layOut();
-  Failure checkMemory();
-  Failure allocate();
-  Failure prepare();
-  Failure check(int status, std::string_view doing);
-  Failure fail(Error error);
-  Failure upload();
-  Failure launchOne(int64_t function, int64_t index);
-  Failure launchAll(int64_t function);
-  Failure launchStepwise(int64_t function);
-  Failure launchObserved(int64_t function);
-  Failure fetchResults(int64_t function);
-  Failure poisonAfter(const Launch &launch);
-  Failure capture(int64_t function);
-  Pointer at(int64_t tensor) const { return arena + program.tensors[tensor].offset; }
-  std::string launchName(int64_t function, int64_t index) const;
-
-  const Driver &driver;
-  const DeviceFacts facts;
-  const Program &program;
-  const CudaCode &code;
-  const bool poison, stepwise;
-  Failure failure; ///< the first; nothing runs after it
-
-  Context context = nullptr;
-  std::optional<LoadedModule> module;
-  Stream compute = nullptr, copying = nullptr;
-  Event inputsCopied = nullptr, inputsTaken = nullptr, numbersTaken = nullptr;
-  Event began = nullptr, ended = nullptr;
-  Pointer arena = 0, staging = 0, sites = 0;
-  size_t freeBefore = 0; ///< before code and memory were taken
-  int64_t stagingBytes = 0, sitesBytes = 0, pinnedBytes = 0;
-  std::byte *pinned = nullptr, *mirror = nullptr;
-  std::vector<Place> places;
-  std::vector<std::vector<Prepared>> launches; ///< by function
-  std::vector<std::vector<int64_t>> results;   ///< by function, those with a place of their own
-  std::vector<bool> wasRun;
-  std::vector<GraphExec> graphs; ///< by function; null before its second run
-
-  std::vector<int64_t> pushedInputs;  ///< on their way to staging, not yet taken
-  std::vector<int64_t> pushedNumbers; ///< written by the host, not yet taken
-  bool inputsInFlight = false, numbersInFlight = false;
-  LaunchObserver *observer = nullptr;
-};
 
 bool isSet(const char *variable) {
   const char *value = std::getenv(variable);
@@ -170,24 +81,24 @@ CudaDevice::~CudaDevice() {
 /// Gives places to what the host and the device hand each other at every step.
 void CudaDevice::layOut() {
   places.resize(program.tensors.size());
-  auto give = [&](int64_t tensor, Place::Kind kind) {
+  auto give = [&](int64_t tensor, CudaPlace::Kind kind) {
     places[tensor] = {kind, pinnedBytes};
     pinnedBytes += rounded(program.tensors[tensor].bytes);
   };
   for (size_t i = 0; i < places.size(); ++i)
     if (program.tensors[i].role == Role::input)
-      give(static_cast<int64_t>(i), Place::Kind::input);
+      give(static_cast<int64_t>(i), CudaPlace::Kind::input);
   stagingBytes = pinnedBytes;
   for (size_t i = 0; i < places.size(); ++i)
     if (Role role = program.tensors[i].role; role == Role::scalar || role == Role::random)
-      give(static_cast<int64_t>(i), Place::Kind::number);
+      give(static_cast<int64_t>(i), CudaPlace::Kind::number);
   for (const Function &function : program.functions) {
     std::vector<int64_t> &list = results.emplace_back();
     for (const auto &[name, tensor] : function.results) {
-      Place &place = places[tensor];
-      if (elementsOf(program.tensors[tensor].shape) == 1 && place.kind == Place::Kind::mirror)
-        give(tensor, Place::Kind::result);
-      if (place.kind == Place::Kind::result)
+      CudaPlace &place = places[tensor];
+      if (elementsOf(program.tensors[tensor].shape) == 1 && place.kind == CudaPlace::Kind::mirror)
+        give(tensor, CudaPlace::Kind::result);
+      if (place.kind == CudaPlace::Kind::result)
         list.push_back(tensor);
     }
     for (const Launch &launch : function.launches)
@@ -291,11 +202,11 @@ Failure CudaDevice::allocate() {
 Failure CudaDevice::prepare() {
   Pointer nextSites = sites;
   for (const Function &function : program.functions) {
-    std::vector<Prepared> &list = launches.emplace_back(function.launches.size());
+    std::vector<CudaLaunch> &list = launches.emplace_back(function.launches.size());
     for (size_t i = 0; i < list.size(); ++i) {
       const Launch &launch = function.launches[i];
       const CudaKernelCode &kernel = code.kernels[launch.kernel];
-      Prepared &own = list[i];
+      CudaLaunch &own = list[i];
       own.kernel = module->kernels()[launch.kernel];
       own.blocks = static_cast<unsigned>(kernel.blocks);
       own.threads = static_cast<unsigned>(kernel.blockThreads);
@@ -333,32 +244,24 @@ Failure CudaDevice::check(int status, std::string_view doing) {
   return fail(errorOf(driver, status, std::string(doing)));
 }
 
-/// "kernel 'gelu' (launch 3 of 'step', line gpt2.nap:12)".
-std::string CudaDevice::launchName(int64_t function, int64_t index) const {
-  const Function &body = program.functions[function];
-  const Launch &launch = body.launches[index];
-  return fmt::format("kernel '{}' (launch {} of '{}'{}{})", program.kernels[launch.kernel].name,
-                     index, body.name, launch.where.empty() ? "" : ", line ", launch.where);
-}
-
 //===-- The host's side of tensors ------------------------------------------------------------===//
 
 std::byte *CudaDevice::data(int64_t tensor) {
-  const Place &place = places[tensor];
+  const CudaPlace &place = places[tensor];
   switch (place.kind) {
-  case Place::Kind::mirror:
+  case CudaPlace::Kind::mirror:
     return mirror + program.tensors[tensor].offset;
-  case Place::Kind::input:
+  case CudaPlace::Kind::input:
     if (inputsInFlight)
       static_cast<void>(check(driver.eventSynchronize(inputsCopied), "copying a batch"));
     inputsInFlight = false;
     break;
-  case Place::Kind::number:
+  case CudaPlace::Kind::number:
     if (numbersInFlight)
       static_cast<void>(check(driver.eventSynchronize(numbersTaken), "copying scalars"));
     numbersInFlight = false;
     break;
-  case Place::Kind::result:
+  case CudaPlace::Kind::result:
     break;
   }
   return pinned + place.at;
@@ -367,15 +270,15 @@ std::byte *CudaDevice::data(int64_t tensor) {
 Failure CudaDevice::push(int64_t tensor) {
   if (failure)
     return failure;
-  const Place &place = places[tensor];
+  const CudaPlace &place = places[tensor];
   const TensorInfo &info = program.tensors[tensor];
   auto bytes = static_cast<size_t>(info.bytes);
   switch (place.kind) {
-  case Place::Kind::number:
+  case CudaPlace::Kind::number:
     if (std::find(pushedNumbers.begin(), pushedNumbers.end(), tensor) == pushedNumbers.end())
       pushedNumbers.push_back(tensor);
     return std::nullopt;
-  case Place::Kind::input: {
+  case CudaPlace::Kind::input: {
     // Staging may still be read by the function that began last.
     if (pushedInputs.empty())
       if (Failure failed =
@@ -403,7 +306,8 @@ Failure CudaDevice::pull(int64_t tensor) {
   if (failure)
     return failure;
   const TensorInfo &info = program.tensors[tensor];
-  if (places[tensor].kind == Place::Kind::input || places[tensor].kind == Place::Kind::number)
+  using Kind = CudaPlace::Kind;
+  if (Kind kind = places[tensor].kind; kind == Kind::input || kind == Kind::number)
     return std::nullopt;
   int status =
       driver.copyToHost(data(tensor), at(tensor), static_cast<size_t>(info.bytes), compute);
@@ -442,142 +346,7 @@ Failure CudaDevice::upload() {
   return check(driver.eventRecord(numbersTaken, compute), "copying scalars");
 }
 
-//===-- Functions -----------------------------------------------------------------------------===//
-
-Failure CudaDevice::launchOne(int64_t function, int64_t index) {
-  Prepared &own = launches[function][index];
-  int status = driver.launchKernel(own.kernel, own.blocks, 1, 1, own.threads, 1, 1,
-                                   own.sharedBytes, compute, own.parameters.data(), nullptr);
-  if (status == success)
-    return std::nullopt;
-  return fail(errorOf(driver, status, launchName(function, index)));
-}
-
-/// Overwrites what nobody reads after this launch.
-Failure CudaDevice::poisonAfter(const Launch &launch) {
-  constexpr int64_t word = sizeof(poisonWord);
-  for (int64_t tensor : launch.dies) {
-    int64_t bytes = program.tensors[tensor].bytes, tail = bytes % word;
-    auto words = static_cast<size_t>(bytes / word);
-    if (words > 0)
-      if (Failure failed =
-              check(driver.fillWords(at(tensor), poisonWord, words, compute), "poisoning"))
-        return failed;
-    if (tail > 0)
-      if (Failure failed = check(driver.fillBytes(at(tensor) + static_cast<Pointer>(bytes - tail),
-                                                  poisonWord & 0xff, static_cast<size_t>(tail),
-                                                  compute),
-                                 "poisoning"))
-        return failed;
-  }
-  return std::nullopt;
-}
-
-/// Numbers that the function returns come to the host with it.
-Failure CudaDevice::fetchResults(int64_t function) {
-  for (int64_t tensor : results[function]) {
-    const TensorInfo &info = program.tensors[tensor];
-    int status = driver.copyToHost(pinned + places[tensor].at, at(tensor),
-                                   static_cast<size_t>(info.bytes), compute);
-    if (Failure failed = check(status, fmt::format("copying '{}' from the device", info.name)))
-      return failed;
-  }
-  return std::nullopt;
-}
-
-/// Puts the whole function on the compute stream.
-Failure CudaDevice::launchAll(int64_t function) {
-  const std::vector<Launch> &list = program.functions[function].launches;
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (Failure failed = launchOne(function, static_cast<int64_t>(i)))
-      return failed;
-    if (poison)
-      if (Failure failed = poisonAfter(list[i]))
-        return failed;
-  }
-  return fetchResults(function);
-}
-
-/// One kernel after the other, each to its end: a fault names its kernel.
-Failure CudaDevice::launchStepwise(int64_t function) {
-  const std::vector<Launch> &list = program.functions[function].launches;
-  for (size_t i = 0; i < list.size(); ++i) {
-    auto index = static_cast<int64_t>(i);
-    if (Failure failed = launchOne(function, index))
-      return failed;
-    if (int status = driver.streamSynchronize(compute); status != success)
-      return fail(errorOf(driver, status, launchName(function, index)));
-    if (poison)
-      if (Failure failed = poisonAfter(list[i]))
-        return failed;
-  }
-  return fetchResults(function);
-}
-
-/// The same with the time of each kernel by the device's events.
-Failure CudaDevice::launchObserved(int64_t function) {
-  const Function &body = program.functions[function];
-  for (size_t i = 0; i < body.launches.size(); ++i) {
-    auto index = static_cast<int64_t>(i);
-    if (Failure failed = check(driver.eventRecord(began, compute), "timing a kernel"))
-      return failed;
-    if (Failure failed = launchOne(function, index))
-      return failed;
-    if (Failure failed = check(driver.eventRecord(ended, compute), "timing a kernel"))
-      return failed;
-    if (int status = driver.eventSynchronize(ended); status != success)
-      return fail(errorOf(driver, status, launchName(function, index)));
-    float milliseconds = 0;
-    if (Failure failed =
-            check(driver.eventElapsedTime(&milliseconds, began, ended), "timing a kernel"))
-      return failed;
-    int64_t now = nowNanoseconds();
-    auto nanoseconds = static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
-    observer->ended(body, index, body.launches[i], now - nanoseconds, now);
-    if (poison)
-      if (Failure failed = poisonAfter(body.launches[i]))
-        return failed;
-  }
-  return fetchResults(function);
-}
-
-/// Records the function's launches as a graph. What fails in between must still end the capture.
-Failure CudaDevice::capture(int64_t function) {
-  std::string doing = fmt::format("recording '{}' as a graph", program.functions[function].name);
-  if (Failure failed = check(driver.streamBeginCapture(compute, captureThreadLocal), doing))
-    return failed;
-  Failure failed = launchAll(function);
-  Graph graph = nullptr;
-  int status = driver.streamEndCapture(compute, &graph);
-  if (failed) {
-    if (graph)
-      driver.graphDestroy(graph);
-    return failed;
-  }
-  if (Failure unfinished = check(status, doing))
-    return unfinished;
-  Failure refused = check(driver.graphInstantiate(&graphs[function], graph, 0), doing);
-  driver.graphDestroy(graph);
-  return refused;
-}
-
-Failure CudaDevice::run(int64_t function) {
-  if (failure)
-    return failure;
-  if (Failure failed = upload())
-    return failed;
-  if (observer)
-    return launchObserved(function);
-  if (stepwise || !wasRun[function]) {
-    wasRun[function] = true;
-    return launchStepwise(function);
-  }
-  if (!graphs[function])
-    if (Failure failed = capture(function))
-      return failed;
-  return check(driver.graphLaunch(graphs[function], compute),
-               fmt::format("running '{}'", program.functions[function].name));
-}
+//===-- Ends ----------------------------------------------------------------------------------===//
 
 Failure CudaDevice::settle() {
   if (failure)
@@ -605,6 +374,16 @@ Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const Cud
   if (Failure failed = device->open())
     return *failed;
   return std::unique_ptr<Device>(std::move(device));
+}
+
+Result<std::string> cudaDeviceName(int ordinal) {
+  Result<const Driver *> driver = openDriver();
+  if (!driver)
+    return driver.error();
+  Result<DeviceFacts> facts = readFacts(**driver, ordinal);
+  if (!facts)
+    return facts.error();
+  return facts->name;
 }
 
 } // namespace napkin::runtime

@@ -2,6 +2,7 @@
 
 #include "runtime/image/Executable.h"
 
+#include "runtime/cuda/CudaCode.h"
 #include "runtime/files/File.h"
 
 #include <array>
@@ -18,24 +19,24 @@ struct Trailer {
   uint64_t objectOffset; ///< of the shared object, from the beginning of the file
   uint64_t objectBytes;
   uint64_t programBytes; ///< of the program's text, which follows it
-  uint64_t checksum;     ///< FNV-1a of both
+  uint64_t cudaBytes;    ///< of the code for CUDA, which follows that
+  uint64_t checksum;     ///< FNV-1a of all three
 };
 } // namespace
 
 static constexpr std::array<char, 16> trailerMagic = {'n', 'a', 'p', 'k', 'i', 'n', '-', 'i',
-                                                      'm', 'a', 'g', 'e', '-', '0', '0', '1'};
+                                                      'm', 'a', 'g', 'e', '-', '0', '0', '2'};
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): finds accidents, not attacks.
-static uint64_t checksumOf(std::span<const std::byte> data, uint64_t hash) {
-  for (std::byte value : data)
-    hash = (hash ^ static_cast<uint64_t>(value)) * 0x100000001b3;
-  return hash;
+/// Of the parts of an executable that follow the runtime.
+static uint64_t checksumOfParts(std::span<const std::byte> object, std::string_view text,
+                                std::string_view cuda) {
+  std::string_view code(reinterpret_cast<const char *>(object.data()), object.size());
+  return checksumOf(cuda, checksumOf(text, checksumOf(code)));
 }
 
-static constexpr uint64_t checksumStart = 0xcbf29ce484222325;
-
 Failure writeExecutable(const std::string &path, const std::string &runtimeBinaryPath,
-                        std::span<const std::byte> sharedObject, const Program &program) {
+                        std::span<const std::byte> sharedObject, const Program &program,
+                        const CudaCode *cuda) {
   constexpr int64_t runtimeLimit = 1 << 30;
   Result<std::string> binary = readWholeFile(runtimeBinaryPath, runtimeLimit);
   if (!binary)
@@ -48,11 +49,12 @@ Failure writeExecutable(const std::string &path, const std::string &runtimeBinar
   constexpr size_t page = 4096;
   binary->resize((binary->size() + page - 1) / page * page);
   std::string text = printProgram(program);
-  Trailer trailer{trailerMagic, binary->size(), sharedObject.size(), text.size(), 0};
-  trailer.checksum = checksumOf(std::as_bytes(std::span(text)),
-                                checksumOf(sharedObject, checksumStart));
+  std::string code = cuda ? printCudaCode(*cuda) : "";
+  Trailer trailer{trailerMagic, binary->size(), sharedObject.size(), text.size(), code.size(),
+                  checksumOfParts(sharedObject, text, code)};
   std::span<const std::byte> parts[] = {std::as_bytes(std::span(*binary)), sharedObject,
                                         std::as_bytes(std::span(text)),
+                                        std::as_bytes(std::span(code)),
                                         std::as_bytes(std::span(&trailer, 1))};
   constexpr bool executable = true;
   return writeWholeFile(path, parts, executable);
@@ -74,37 +76,51 @@ Result<std::unique_ptr<LoadedImage>> loadExecutable(const std::string &path) {
   if (trailer.magic != trailerMagic)
     return failed("carries no program; 'napkin compile MODEL.nap -o FILE' makes an executable");
   auto size = static_cast<uint64_t>(file->size() - trailerBytes);
-  if (trailer.objectOffset > size || trailer.objectBytes > size - trailer.objectOffset ||
-      trailer.programBytes != size - trailer.objectOffset - trailer.objectBytes)
+  uint64_t left = size;
+  for (uint64_t part : {trailer.objectOffset, trailer.objectBytes, trailer.programBytes,
+                        trailer.cudaBytes})
+    left = part <= left ? left - part : size + 1;
+  if (left != 0)
     return failed(
         fmt::format("its trailer at offset {} does not fit its size; it was damaged", size));
   std::vector<std::byte> object(trailer.objectBytes);
-  std::string text(trailer.programBytes, '\0');
+  std::string text(trailer.programBytes, '\0'), cuda(trailer.cudaBytes, '\0');
   auto objectOffset = static_cast<int64_t>(trailer.objectOffset);
   if (Failure failure = file->read(objectOffset, object))
     return *failure;
-  if (Failure failure = file->read(objectOffset + static_cast<int64_t>(trailer.objectBytes),
-                                   std::as_writable_bytes(std::span(text))))
+  auto textOffset = objectOffset + static_cast<int64_t>(trailer.objectBytes);
+  if (Failure failure = file->read(textOffset, std::as_writable_bytes(std::span(text))))
     return *failure;
-  if (checksumOf(std::as_bytes(std::span(text)), checksumOf(object, checksumStart)) !=
-      trailer.checksum)
+  if (Failure failure = file->read(textOffset + static_cast<int64_t>(trailer.programBytes),
+                                   std::as_writable_bytes(std::span(cuda))))
+    return *failure;
+  if (checksumOfParts(object, text, cuda) != trailer.checksum)
     return failed("its checksum does not match its content; it was damaged");
   std::string problem;
   std::optional<Program> program = parseProgram(text, problem);
   if (!program)
     return failed(problem);
+  auto image = std::make_unique<LoadedImage>();
+  if (!cuda.empty()) {
+    Result<CudaCode> parsed = parseCudaCode(cuda);
+    if (!parsed)
+      return failed(parsed.error().message);
+    image->loaded.cuda = std::make_shared<const CudaCode>(std::move(*parsed));
+  }
+  image->loaded.program = std::move(*program);
+  if (object.empty() && image->loaded.cuda)
+    return image;
   Result<SharedObject> code = SharedObject::load(object);
   if (!code)
     return Error{fmt::format("{}: {}", path, code.error().message), code.error().status};
-  std::vector<KernelFunction> kernels;
-  for (const KernelInfo &kernel : program->kernels) {
+  for (const KernelInfo &kernel : image->loaded.program.kernels) {
     void *address = code->find(kernel.symbol);
     if (!address)
       return failed(fmt::format("kernel '{}' has no code '{}'", kernel.name, kernel.symbol));
-    kernels.push_back(reinterpret_cast<KernelFunction>(address));
+    image->loaded.kernels.push_back(reinterpret_cast<KernelFunction>(address));
   }
-  return std::make_unique<LoadedImage>(
-      LoadedImage{{std::move(*program), std::move(kernels)}, std::move(*code)});
+  image->code.emplace(std::move(*code));
+  return image;
 }
 
 std::string ownPath() {

@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "runtime/cuda/Resources.h"
 #include "runtime/device/TileRegisters.h"
+#include "test/codegen/GpuKernels.h"
 #include "test/interpreter/Inputs.h"
 #include "test/interpreter/Interpreter.h"
 
@@ -25,6 +26,7 @@
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
+#include <functional>
 
 using namespace mlir;
 using namespace nap;
@@ -53,6 +55,8 @@ static cl::opt<bool>
 static cl::opt<bool> print("print-code", cl::desc("print the LLVM IR"));
 static cl::opt<bool> cudaHost("cuda-host",
                               cl::desc("run the CUDA text beside the CPU's code, in the emulator"));
+static cl::opt<bool> cudaDevice("cuda",
+                                cl::desc("run the CUDA text beside the CPU's code, on a GPU"));
 static cl::opt<double> cudaNear(
     "cuda-near",
     cl::desc(
@@ -275,10 +279,13 @@ static void timeKernel(KernelDefOp def, napkin::runtime::KernelFunction code) {
              flops / best / 1e9);
 }
 
+/// A kernel's launch on its operands.
+using Launch = std::function<void(std::vector<std::byte *>)>;
+
 /// Runs the code on all tasks at once and on each by itself, or as `cuda` on its whole grid, which
 /// is to give the same bits.
 static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::KernelFunction code,
-                      napkin::runtime::KernelFunction cuda) {
+                      const Launch &cuda) {
   InputOptions options;
   for (const std::string &text : ranges) {
     auto [low, high] = StringRef(text).split(':');
@@ -318,7 +325,7 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
   };
   code(operandsWith(whole).data(), scratch.data, 0, tasks);
   if (cuda)
-    cuda(operandsWith(parts).data(), nullptr, 0, 1);
+    cuda(operandsWith(parts));
   for (int64_t task = cuda ? 0 : tasks; task-- > 0;)
     code(operandsWith(parts).data(), scratch.data, task, task + 1);
   if (timing) {
@@ -441,14 +448,17 @@ int main(int argc, char **argv) {
       return 1;
   }
   std::unique_ptr<HostProgram> cudaProgram;
-  if (cudaHost || !nvrtc.empty()) {
+  std::unique_ptr<GpuKernels> gpu;
+  if (cudaHost || cudaDevice || !nvrtc.empty()) {
     OwningOpRef<ModuleOp> cudaForm = ModuleOp::create(UnknownLoc::get(&context));
     auto kernels = printText(defs, *cudaForm);
     if (failed(kernels))
       return 1;
     if (!nvrtc.empty())
       return printResources(*kernels);
-    if (!(cudaProgram = buildCudaText(*kernels)))
+    if (cudaHost && !(cudaProgram = buildCudaText(*kernels)))
+      return 1;
+    if (cudaDevice && !(gpu = GpuKernels::load(*kernels)))
       return 1;
   }
   if (failed(verify(*code)) || failed(convertToLLVMDialect(*code)))
@@ -471,7 +481,7 @@ int main(int argc, char **argv) {
       return 1;
     }
   bool good = true;
-  for (auto [def, graph] : llvm::zip_equal(defs, graphs)) {
+  for (auto [number, def, graph] : llvm::enumerate(defs, graphs)) {
     auto function = jit->lookup(symbolOfKernel(def.getSymName()));
     if (!function) {
       fmt::print(stderr, "{}\n", llvm::toString(function.takeError()));
@@ -481,10 +491,18 @@ int main(int argc, char **argv) {
       timeKernel(def, *function);
       continue;
     }
-    napkin::runtime::KernelFunction cuda = nullptr;
-    if (cudaProgram && !(cuda = cudaProgram->lookup(cudaKernelName(def.getSymName()))))
-      return 1;
+    Launch cuda;
+    if (cudaProgram) {
+      auto played = cudaProgram->lookup(cudaKernelName(def.getSymName()));
+      if (!played)
+        return 1;
+      cuda = [played](std::vector<std::byte *> operands) { played(operands.data(), nullptr, 0, 1); };
+    } else if (gpu) {
+      cuda = [&gpu, number](std::vector<std::byte *> operands) { gpu->run(number, operands); };
+    }
     good &= runKernel(def, graph, *function, cuda);
   }
+  if (gpu && gpu->hasFailed())
+    return 1;
   return !good || emulator::Emulator::get().faults() > 0;
 }

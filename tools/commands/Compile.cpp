@@ -78,19 +78,26 @@ static std::string runtimePath() {
 static ExitStatus writeProgram(Model &model, const std::string &output) {
   CompiledProgram compiled;
   ExitStatus status = model.makeProgram(compiled);
-  if (status == ExitStatus::done)
+  if (status == ExitStatus::done && model.isForHost())
     status = model.makeObjects(compiled);
+  std::shared_ptr<const rt::CudaCode> cuda;
+  if (status == ExitStatus::done && !model.cudaArchitectures().empty())
+    status = model.makeCudaCode(cuda);
   if (status != ExitStatus::done)
     return status;
-  model.times.begin("linking");
-  auto image = linkImage(compiled.objects);
-  if (!image)
-    return fail(llvm::toString(image.takeError()), ExitStatus::machineFailure);
+  std::unique_ptr<llvm::MemoryBuffer> image;
+  if (model.isForHost()) {
+    model.times.begin("linking");
+    auto linked = linkImage(compiled.objects);
+    if (!linked)
+      return fail(llvm::toString(linked.takeError()), ExitStatus::machineFailure);
+    image = std::move(*linked);
+  }
   model.times.begin("executable");
-  llvm::StringRef bytes = (*image)->getBuffer();
-  auto failure =
-      rt::writeExecutable(output, runtimePath(),
-                          std::as_bytes(std::span(bytes.data(), bytes.size())), compiled.program);
+  llvm::StringRef bytes = image ? image->getBuffer() : "";
+  auto failure = rt::writeExecutable(output, runtimePath(),
+                                     std::as_bytes(std::span(bytes.data(), bytes.size())),
+                                     compiled.program, cuda.get());
   return failure ? fail(*failure) : ExitStatus::done;
 }
 
@@ -102,7 +109,7 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
   std::string text = joinCudaText(*kernels);
   if (stage == "cuda")
     return write(output, text);
-  auto binary = rt::compileCuda(text, cudaPrelude().str(), model.cudaArchitecture());
+  auto binary = rt::compileCuda(text, cudaPrelude().str(), model.cudaArchitectures().front());
   if (!binary)
     return fail(binary.error());
   if (stage == "resources") {
@@ -124,16 +131,16 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
     return status;
   if ((status = checkNoModelFile(output, model.files())) != ExitStatus::done)
     return status;
-  const std::string &architecture = model.cudaArchitecture();
+  const std::vector<std::string> &architectures = model.cudaArchitectures();
   bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin" || stage == "resources";
-  if (!architecture.empty() && !isCuda && stage != "graph" && stage != "step" && stage != "kernels")
-    return fail(
-        fmt::format(
-            "--target={} --emit={}: for CUDA there are the stages cuda, ptx, cubin and resources",
-            architecture, stage),
-        ExitStatus::wrongUsage);
-  if (architecture.empty() && isCuda && stage != "cuda")
-    return fail(fmt::format("--emit={}: an architecture is wanted, such as --target=sm_90", stage),
+  bool isOfHost = stage == "lowered" || stage == "llvm" || stage == "obj";
+  if (!model.isForHost() && isOfHost)
+    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx, cubin, "
+                            "resources and exe",
+                            llvm::join(architectures, ","), stage),
+                ExitStatus::wrongUsage);
+  if (architectures.size() != 1 && isCuda && stage != "cuda")
+    return fail(fmt::format("--emit={}: one architecture is wanted, such as --target=sm_90", stage),
                 ExitStatus::wrongUsage);
   if (stage == "graph")
     return write(output, print(model.module()));

@@ -5,6 +5,7 @@
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <fmt/format.h>
@@ -79,6 +80,28 @@ ExitStatus nap::readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &
       "--list` prints it, a JSON file adds to it\n",
       *name));
   return ExitStatus::done;
+}
+
+rt::DevicePeaks nap::peaksOfGpu(llvm::StringRef name) {
+  llvm::SmallVector<llvm::StringRef> words;
+  name.split(words, ' ', -1, /*KeepEmpty=*/false);
+  const Device *known = nullptr;
+  // "NVIDIA H100 PCIe": two words tell more than one.
+  for (size_t length : {2, 1})
+    for (size_t i = 0; !known && i + length <= words.size(); ++i)
+      known = findDevice(llvm::join(llvm::ArrayRef(words).slice(i, length), "_"));
+  rt::DevicePeaks peaks;
+  if (!known)
+    return peaks;
+  peaks.processor = known->title;
+  constexpr int64_t anySize = int64_t(1) << 50;
+  peaks.copies.push_back({1, anySize, known->bandwidth});
+  for (rt::DType type : {rt::DType::f64, rt::DType::f32, rt::DType::f16, rt::DType::bf16}) {
+    std::string input(rt::nameOf(type));
+    if (double flops = known->peak(input, type == rt::DType::f64 ? "f64" : "f32"); flops > 0)
+      peaks.matrices.push_back({type, 1, flops});
+  }
+  return peaks;
 }
 
 std::string nap::deviceTable() {

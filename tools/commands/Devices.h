@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/report/device/Device.h"
+#include "runtime/device/Peaks.h"
 #include "tools/commands/Model.h"
 
 #include <optional>
@@ -14,5 +15,9 @@ ExitStatus readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &devic
 
 /// The table as text: a line a device with its peaks, bandwidth, memory and source.
 std::string deviceTable();
+
+/// The peaks of the GPU that its driver calls `name`, "NVIDIA H200", from the table; none where it is
+/// not there.
+napkin::runtime::DevicePeaks peaksOfGpu(llvm::StringRef name);
 
 } // namespace nap

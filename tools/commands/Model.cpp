@@ -7,6 +7,7 @@
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/Ops.h"
 #include "passes/memory/Strategies.h"
+#include "runtime/cuda/CudaCache.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 
@@ -223,15 +224,22 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
     machine.cpu = *value;
   }
   if (const std::string *value = flags.find("target"); value && *value != "cpu") {
-    if (!isArchitecture(*value))
-      return fail(fmt::format("--target={}: the targets are cpu and architectures as sm_80, sm_90", *value),
-                  ExitStatus::wrongUsage);
-    if (!takesCuda)
-      return fail(fmt::format("--target={}: for CUDA there is 'napkin compile --emit' alone, with cuda, ptx, cubin or resources; "
-                              "leave it out",
+    wantsHost = false;
+    for (StringRef one : llvm::split(*value, ',')) {
+      if (one != "cpu" && !isArchitecture(one))
+        return fail(fmt::format("--target={}: the targets are cpu and architectures as sm_80, "
+                                "sm_90, with commas between them",
+                                *value),
+                    ExitStatus::wrongUsage);
+      if (one == "cpu")
+        wantsHost = true;
+      else if (!llvm::is_contained(architectures, one))
+        architectures.push_back(one.str());
+    }
+    if (!takesCuda && !architectures.empty())
+      return fail(fmt::format("--target={}: for CUDA there is 'napkin compile' alone; leave it out",
                               *value),
                   ExitStatus::wrongUsage);
-    architecture = *value;
   }
   if (!readMemoryFlags(flags, pipeline))
     return ExitStatus::wrongUsage;
@@ -281,7 +289,10 @@ ExitStatus Model::plan(const PassCallback &afterPass) {
 
 ExitStatus Model::makeProgram(CompiledProgram &compiled) {
   times.begin("program");
-  auto program = buildProgram(*graph, "cpu:" + cpuNameOf(machine));
+  std::string target = wantsHost ? "cpu:" + cpuNameOf(machine) : "";
+  if (!architectures.empty())
+    target += fmt::format("{}cuda:{}", target.empty() ? "" : " ", fmt::join(architectures, ","));
+  auto program = buildProgram(*graph, target);
   if (failed(program))
     return ExitStatus::machineFailure;
   compiled.program = std::move(*program);
@@ -299,6 +310,13 @@ ExitStatus Model::makeCudaCode(std::shared_ptr<const rt::CudaCode> &code) {
   made->prelude = cudaPrelude().str();
   for (const CudaKernelText &kernel : *kernels)
     made->kernels.push_back({kernel.name, kernel.blocks, kernel.blockThreads, 0});
+  for (const std::string &architecture : architectures) {
+    times.begin("NVRTC for " + architecture);
+    auto cubin = rt::compileCudaCached(made->text, made->prelude, architecture);
+    if (!cubin)
+      return fail(cubin.error());
+    made->images.push_back({architecture, std::move(*cubin)});
+  }
   code = std::move(made);
   return ExitStatus::done;
 }

@@ -46,7 +46,7 @@ public:
   ExitStatus plan(const PassCallback &afterPass = {});
   /// Makes what the runtime knows of a planned model.
   ExitStatus makeProgram(CompiledProgram &compiled);
-  /// Makes the CUDA text of a planned model.
+  /// Makes the CUDA text of a planned model, and code for each architecture of the target.
   ExitStatus makeCudaCode(std::shared_ptr<const napkin::runtime::CudaCode> &code);
   /// Makes machine code.
   ExitStatus makeObjects(CompiledProgram &compiled);
@@ -67,8 +67,10 @@ public:
   /// What was asked of the pipeline.
   const PipelineOptions &options() const { return pipeline; }
   const TargetMachineOptions &target() const { return machine; }
-  /// "sm_90"; empty for the CPU.
-  const std::string &cudaArchitecture() const { return architecture; }
+  /// "sm_90" and others; empty for the CPU alone.
+  const std::vector<std::string> &cudaArchitectures() const { return architectures; }
+  /// Whether code of the host is wanted.
+  bool isForHost() const { return wantsHost; }
 
 private:
   /// Prints what passes say, in the form of the frontend's errors.
@@ -80,7 +82,8 @@ private:
   PipelineOptions pipeline;
   mlir::OwningOpRef<mlir::ModuleOp> graph;
   std::string graphHash;
-  std::string architecture;
+  std::vector<std::string> architectures;
+  bool wantsHost = true;
   bool wantsTimes = false, isQuiet = false;
   bool wantsHash = true;
 };

@@ -1,10 +1,12 @@
 // napkin train: compiles a model in memory and trains it.
 #include "codegen/cuda/emulator/HostProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
+#include "runtime/cuda/CudaDevice.h"
 #include "runtime/execute/Arena.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 #include "runtime/train/Run.h"
+#include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
 
 #include <fmt/format.h>
@@ -112,6 +114,8 @@ static ExitStatus trainOnGpu(Model &model, rt::Program program, rt::RunOptions &
   ExitStatus status = model.makeCudaCode(loaded.cuda);
   if (status != ExitStatus::done)
     return status;
+  if (auto name = rt::cudaDeviceName(*rt::cudaOrdinal(options.device)))
+    options.devicePeaks = peaksOfGpu(*name);
   model.times.end();
   options.times = model.times;
   return rt::runProgram(loaded, options, "napkin");

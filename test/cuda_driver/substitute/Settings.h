@@ -13,6 +13,7 @@ struct Settings {
   int devices = 1;
   int architecture = 90;              ///< compute capability 9.0
   int newest = 100;                   ///< architecture that the substitute's NVRTC knows
+  int noCompiler = 0;                 ///< 1: the substitute's NVRTC compiles nothing
   int version = 12040;                ///< of the driver: CUDA 12.4
   int threads = 1024;                 ///< a block, at most
   int sharedMost = 232448;            ///< bytes of shared memory a block, at most
