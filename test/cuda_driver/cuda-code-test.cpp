@@ -46,13 +46,13 @@ static void testDamaged() {
     Result<CudaCode> read = parseCudaCode(text);
     expectText(read ? "" : read.error().message, wanted);
   };
-  refused("", "its CUDA code has no header: text ends where a value is wanted at byte 0");
+  refused("", "its CUDA code has no header: the document is empty at byte 0");
   refused("{}\n", "the header of its CUDA code is wrong: 'format' is missing");
   refused(bytes.substr(0, bytes.size() - 3),
-          "its CUDA code has 32 bytes and its header tells of more; it was cut");
+          "its CUDA code has 37 bytes and its header tells of more; it was cut");
   std::string huge = bytes;
   huge.replace(huge.find("\"text\": 8"), 9, "\"text\": 9223372036854775807");
-  refused(huge, "its CUDA code has 35 bytes and its header tells of more; it was cut");
+  refused(huge, "its CUDA code has 40 bytes and its header tells of more; it was cut");
 }
 
 static void testImages() {

@@ -4,8 +4,8 @@
 // What the emulator wants to know of a kernel stands in its text: names, types and `const` of the
 // pointers in its head, the tensors' shapes in the comment above.
 #include "codegen/cuda/emulator/HostFlags.h"
-#include "test/cuda_driver/Kernels.h"
-#include "test/cuda_driver/Settings.h"
+#include "test/cuda_driver/substitute/Kernels.h"
+#include "test/cuda_driver/substitute/Settings.h"
 
 #include <cstdio>
 #include <cstdlib>

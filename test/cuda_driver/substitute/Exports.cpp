@@ -1,6 +1,6 @@
 // The functions of the driver that runtime/cuda/Driver.cpp looks for, over the substitute machine.
-#include "test/cuda_driver/Kernels.h"
-#include "test/cuda_driver/Settings.h"
+#include "test/cuda_driver/substitute/Kernels.h"
+#include "test/cuda_driver/substitute/Settings.h"
 
 #include <algorithm>
 #include <chrono>

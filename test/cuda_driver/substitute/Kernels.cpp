@@ -1,8 +1,8 @@
 // Kernels: a shared object out of memory, its launches by way of the emulator.
-#include "test/cuda_driver/Kernels.h"
+#include "test/cuda_driver/substitute/Kernels.h"
 
 #include "codegen/cuda/emulator/Emulator.h"
-#include "test/cuda_driver/Settings.h"
+#include "test/cuda_driver/substitute/Settings.h"
 
 #include <cstring>
 #include <dlfcn.h>

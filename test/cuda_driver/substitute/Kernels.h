@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/cuda/emulator/Hooks.h"
-#include "test/cuda_driver/Machine.h"
+#include "test/cuda_driver/substitute/Machine.h"
 
 #include <optional>
 

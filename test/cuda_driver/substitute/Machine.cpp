@@ -1,7 +1,7 @@
 // Machine: memory, streams and clocks.
-#include "test/cuda_driver/Machine.h"
+#include "test/cuda_driver/substitute/Machine.h"
 
-#include "test/cuda_driver/Settings.h"
+#include "test/cuda_driver/substitute/Settings.h"
 
 #include <algorithm>
 #include <cstdio>

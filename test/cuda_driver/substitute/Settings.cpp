@@ -1,5 +1,5 @@
 // Settings: one line of an environment variable.
-#include "test/cuda_driver/Settings.h"
+#include "test/cuda_driver/substitute/Settings.h"
 
 #include <cstdio>
 #include <cstdlib>
