@@ -118,7 +118,7 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
       for (const CudaKernelText &kernel : *kernels)
         if (kernel.name == own.name)
           own.threads = kernel.blockThreads;
-    return write(output, rt::resourceTable(std::move(resources), model.cudaArchitecture()));
+    return write(output, rt::resourceTable(std::move(resources), model.cudaArchitectures().front()));
   }
   return write(output, stage == "ptx" ? binary->ptx : binary->cubin);
 }
