@@ -49,6 +49,8 @@ Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &
     auto [it, isNew] = placeOf.try_emplace(layout.storage[tensor], int64_t(places.size()));
     if (isNew)
       places.push_back({life.lower, life.upper, alignTo(life.size, alignment)});
+    // Versions of a tensor that is computed again may have higher numbers than what follows them.
+    places[it->second].lower = std::min(places[it->second].lower, life.lower);
     places[it->second].upper = std::max(places[it->second].upper, life.upper);
   }
   layout.load = maxLoad(places);

@@ -1,5 +1,5 @@
 // Lifetimes, and what the plan's checker must find.
-#include "passes/planning/Plan.h"
+#include "passes/planning/Layout.h"
 #include "test/Check.h"
 
 using namespace nap::planning;
@@ -78,7 +78,26 @@ static void testCheckerFindsTwoWritesToOnePlace() {
   expect(!checkPlan(timeline, {0, 0}).empty(), "two results in one place are not seen");
 }
 
+/// Tensor 1 is written in place over tensor 2, which has the higher number, as a version that is
+/// computed again has; tensor 3 lives beside that version only.
+static void testPlaceBeginsWithItsEarliestTensor() {
+  Timeline timeline;
+  timeline.sizes = {256, 256, 256, 256};
+  timeline.given = {0};
+  timeline.kept = {1};
+  timeline.steps = {{{0}, {2, 3}, {}}, {{2}, {1}, {{2, 1}}}};
+  Layout layout = layOut(timeline, {true, false, false, false}, 256);
+  expect(layout.storage[1] == layout.storage[2], "tensor 1 takes the place of tensor 2");
+  expect(layout.load == 512, "tensors 2 and 3 are live at once");
+  std::vector<int64_t> offsets = layout.offsets;
+  for (int64_t &offset : offsets)
+    offset += 256;
+  offsets[0] = 0;
+  expect(checkPlan(timeline, offsets).empty(), "the layout is a sound plan");
+}
+
 int main() {
+  testPlaceBeginsWithItsEarliestTensor();
   testLifetimes();
   testUnreadResultOccupiesItsStep();
   testCheckerAcceptsReuse();
