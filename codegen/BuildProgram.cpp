@@ -3,6 +3,7 @@
 #include "codegen/Object.h"
 
 #include "ir/Ops.h"
+#include "ir/Views.h"
 #include "ir/schedule/Entries.h"
 #include "ir/schedule/StatedCost.h"
 
@@ -162,6 +163,8 @@ private:
   LogicalResult addKernels();
   LogicalResult addFunction(func::FuncOp func);
   FailureOr<int64_t> tensorOfArgument(func::FuncOp func, unsigned index);
+  LogicalResult addAlias(Operation *op, llvm::StringRef function,
+                         llvm::DenseMap<Value, int64_t> &tensors);
 
   ModuleOp module;
   SymbolTable symbols;
@@ -275,17 +278,44 @@ FailureOr<int64_t> ProgramBuilder::tensorOfArgument(func::FuncOp func, unsigned 
   return func.emitOpError() << "argument " << index << " names no declaration";
 }
 
+/// What lies in another tensor, rows of it or a part of a join, as that tensor.
+static Value wholeOf(Value value) {
+  for (Operation *reader : value.getUsers())
+    if (isa<ConcatOp>(reader))
+      return wholeOf(reader->getResult(0));
+  Operation *maker = value.getDefiningOp();
+  return maker && isView(maker) ? wholeOf(maker->getOperand(0)) : value;
+}
+
 /// The tensors among a launch's arguments and results whose bytes nobody reads afterwards.
-static void addDeaths(LaunchOp launch, rt::Launch &record) {
+static void addDeaths(LaunchOp launch, const llvm::DenseMap<Value, int64_t> &tensors,
+                      rt::Launch &record) {
   auto dies = launch->getAttrOfType<DenseI64ArrayAttr>("nap.dies");
   if (!dies)
     return;
-  size_t inputs = record.arguments.size();
-  for (int64_t place : dies.asArrayRef()) {
-    int64_t tensor = size_t(place) < inputs ? record.arguments[place] : record.results[place - inputs];
+  size_t inputs = launch.getInputs().size();
+  for (size_t place : dies.asArrayRef()) {
+    Value dead = place < inputs ? launch.getInputs()[place] : launch.getOutputs()[place - inputs];
+    int64_t tensor = tensors.lookup(wholeOf(dead));
     if (!llvm::is_contained(record.dies, tensor))
       record.dies.push_back(tensor);
   }
+}
+
+/// Adds a tensor that lies in others: rows of one, or a join.
+LogicalResult ProgramBuilder::addAlias(Operation *op, llvm::StringRef function,
+                                       llvm::DenseMap<Value, int64_t> &tensors) {
+  auto offset = op->getAttrOfType<IntegerAttr>("nap.offset");
+  if (!offset || op->getNumResults() != 1)
+    return op->emitOpError(
+        "is neither a launch nor has a place in memory; run nap-plan-memory and nap-outline");
+  Value value = op->getResult(0);
+  rt::TensorInfo tensor = makeTensor((function + "." + op->getName().stripDialect()).str(),
+                                     cast<RankedTensorType>(value.getType()), op->getLoc());
+  tensor.offset = offset.getInt();
+  tensors[value] = program.tensors.size();
+  program.tensors.push_back(std::move(tensor));
+  return success();
 }
 
 LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
@@ -301,8 +331,11 @@ LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
   }
   for (Operation &op : func.front().without_terminator()) {
     auto launch = dyn_cast<LaunchOp>(op);
-    if (!launch)
-      return op.emitOpError("is not a launch; run nap-outline");
+    if (!launch) {
+      if (failed(addAlias(&op, function.name, tensors)))
+        return failure();
+      continue;
+    }
     auto offsets = launch->getAttrOfType<DenseI64ArrayAttr>("nap.offsets");
     if (!offsets || offsets.size() != launch.getNumResults())
       return launch.emitOpError("has no places for its results; run nap-plan-memory");
@@ -332,9 +365,11 @@ LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
     if (auto bytes = launch->getAttrOfType<FloatAttr>("nap.bytes_min"))
       record.bytes = bytes.getValueAsDouble();
     record.flops = statedOperations(launch);
-    addDeaths(launch, record);
     function.launches.push_back(std::move(record));
   }
+  // A join has its place only after its parts.
+  for (auto [launch, record] : llvm::zip_equal(func.getOps<LaunchOp>(), function.launches))
+    addDeaths(launch, tensors, record);
   Operation *terminator = func.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
     if (auto name = func.getResultAttrOfType<StringAttr>(i, kResultAttr))

@@ -32,7 +32,7 @@ std::optional<EinsumPattern> nap::parseEinsum(llvm::StringRef text) {
 llvm::SmallVector<int64_t> nap::letterSizes(EinsumOp op) {
   llvm::SmallVector<int64_t> sizes(128, 1);
   std::optional<EinsumPattern> pattern = parseEinsum(op.getPattern());
-  for (auto [group, operand] : llvm::zip_equal(pattern->operands, op.getOperands()))
+  for (auto [group, operand] : llvm::zip_equal(pattern->operands, op.getFactors()))
     for (auto [letter, size] : llvm::zip_equal(
              group, llvm::cast<mlir::RankedTensorType>(operand.getType()).getShape()))
       sizes[letter] = size;

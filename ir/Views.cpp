@@ -134,3 +134,29 @@ std::optional<StridedView> nap::stridedView(Value value) {
   }
   return view;
 }
+
+std::optional<int64_t> nap::aliasOffset(Operation *view) {
+  if (isa<ReshapeOp>(view))
+    return 0;
+  auto slice = dyn_cast<SliceOp>(view);
+  if (!slice)
+    return std::nullopt;
+  RankedTensorType from = tensorType(slice.getX()), to = slice.getType();
+  SmallVector<int64_t> strides = rowMajorStrides(from.getShape());
+  // Whole axes behind one that is cut, behind axes of one element.
+  int64_t offset = 0;
+  bool isCut = false;
+  for (int64_t axis = to.getRank(); axis-- > 0;) {
+    int64_t size = to.getDimSize(axis);
+    if ((slice.getStrides()[axis] != 1 && size != 1) || (isCut && size != 1))
+      return std::nullopt;
+    isCut |= size != from.getDimSize(axis);
+    offset += slice.getStarts()[axis] * strides[axis];
+  }
+  // A bool is one byte.
+  int64_t bits = from.getElementType().getIntOrFloatBitWidth();
+  offset *= bits == 1 ? 8 : bits;
+  if (offset % (8 * kAliasAlignment) != 0)
+    return std::nullopt;
+  return offset / 8;
+}

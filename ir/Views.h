@@ -40,4 +40,15 @@ std::optional<StridedView> stridedView(mlir::Value value);
 /// stays as it is.
 std::optional<StridedView> throughView(mlir::Operation *view, StridedView x);
 
+/// On a concat outside of kernels: its operands are written where it lies, so that nothing moves.
+inline constexpr llvm::StringLiteral kPlacedAttr = "nap.placed";
+
+/// The byte of `value` at which the result of `view`, a slice or a reshape, lies as a contiguous
+/// row-major tensor of its own, for kernels to read where it is; nothing where its elements lie
+/// apart, or begin at no multiple of `kAliasAlignment` bytes.
+std::optional<int64_t> aliasOffset(mlir::Operation *view);
+
+/// Kernels find their tensors at multiples of this many bytes.
+inline constexpr int64_t kAliasAlignment = 256;
+
 } // namespace nap

@@ -2,6 +2,7 @@
 #include "passes/MemoryModel.h"
 
 #include "ir/contraction/Epilogue.h"
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 
 using namespace mlir;
@@ -37,7 +38,7 @@ DeclareOp nap::DeclaredTensors::find(DictionaryAttr attributes) const {
 LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &declared) {
   Block &block = func.getBody().front();
   for (Operation &op : block.without_terminator())
-    if (!isa<KernelOp, LaunchOp>(op))
+    if (!isa<KernelOp, LaunchOp>(op) && !isAlias(&op))
       return op.emitError("found '") << op.getName() << "', wanted kernels alone; run nap-fuse";
   for (BlockArgument argument : block.getArguments()) {
     unsigned number = argument.getArgNumber();
@@ -73,6 +74,25 @@ LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &d
   return success();
 }
 
+/// The op that starts its sums from an operand, element by element, before it stores any: the
+/// operand.
+static Value startOf(Operation *op) {
+  if (auto einsum = dyn_cast<EinsumOp>(op))
+    return einsum.getInit();
+  if (auto scatter = dyn_cast<ScatterAddOp>(op))
+    return scatter.getInto();
+  return {};
+}
+
+/// The argument on which a kernel's only result goes on, each task at its own elements and nowhere
+/// else; null if there is none.
+static BlockArgument argumentGoneOnFrom(Block &block) {
+  Operation *yield = block.getTerminator();
+  Operation *maker = yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp() : nullptr;
+  auto start = dyn_cast_if_present<BlockArgument>(maker ? startOf(maker) : Value());
+  return start && start.hasOneUse() ? start : BlockArgument();
+}
+
 SmallVector<bool> nap::readsElementByElement(KernelOp kernel) {
   Block &block = kernel.getBody().front();
   // These skeletons compute an element of every result before they store any.
@@ -80,15 +100,17 @@ SmallVector<bool> nap::readsElementByElement(KernelOp kernel) {
                      kernel.getKernelClass() == KernelClass::reduction ||
                      (kernel.getKernelClass() == KernelClass::contraction && getContraction(block));
   SmallVector<bool> result(block.getNumArguments(), isByElement);
-  if (!isByElement)
-    return result;
-  // A value's place is kept as long as every way from it to a result keeps it.
-  SmallVector<Operation *> ops;
-  for (Operation &op : block.without_terminator())
-    ops.push_back(&op);
-  DenseSet<Value> moved = valuesReadElsewhere(ops);
-  for (BlockArgument argument : block.getArguments())
-    result[argument.getArgNumber()] = !moved.contains(argument);
+  if (isByElement) {
+    // A value's place is kept as long as every way from it to a result keeps it.
+    SmallVector<Operation *> ops;
+    for (Operation &op : block.without_terminator())
+      ops.push_back(&op);
+    DenseSet<Value> moved = valuesReadElsewhere(ops);
+    for (BlockArgument argument : block.getArguments())
+      result[argument.getArgNumber()] = !moved.contains(argument);
+  }
+  if (BlockArgument start = argumentGoneOnFrom(block))
+    result[start.getArgNumber()] = true;
   return result;
 }
 
@@ -106,6 +128,25 @@ static SmallVector<bool> storesLast(KernelOp kernel) {
   return result;
 }
 
+std::vector<std::pair<int64_t, int64_t>>
+nap::inPlacePairs(const FunctionMemory &memory, KernelOp kernel, ArrayRef<Value> results) {
+  // A tensor of which other rows are read too is not read in place.
+  auto isWhole = [&](Value value) {
+    return !memory.shifts.contains(value) &&
+           llvm::count_if(kernel.getInputs(), [&](Value input) {
+             return memory.numberOf(input) == memory.numberOf(value);
+           }) <= 1;
+  };
+  SmallVector<bool> inPlace = readsElementByElement(kernel), isLast = storesLast(kernel);
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (auto [input, allowed] : llvm::zip(kernel.getInputs(), inPlace))
+    for (auto [output, last] : llvm::zip(results, isLast))
+      if (allowed && last && input.getType() == output.getType() && isWhole(input) &&
+          isWhole(output))
+        pairs.push_back({memory.numberOf(input), memory.numberOf(output)});
+  return pairs;
+}
+
 SmallVector<std::pair<int64_t, DeclareOp>> FunctionMemory::fixedPlaces() const {
   SmallVector<std::pair<int64_t, DeclareOp>> places(declarations);
   for (const Update &update : updates)
@@ -120,54 +161,116 @@ std::vector<bool> FunctionMemory::isFixed() const {
   return isFixed;
 }
 
-FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &declared) {
+namespace {
+/// Numbers a function's tensors.
+class Modeller {
+public:
+  Modeller(func::FuncOp func, const DeclaredTensors &declared)
+      : func(func), block(func.getBody().front()), declared(declared) {}
+  FunctionMemory run();
+
+private:
+  int64_t number(Value value, int64_t writer);
+  void addArguments();
+  void addAlias(Operation *op);
+  void addKernel(Operation *op);
+  void addReturn();
+
+  func::FuncOp func;
+  Block &block;
+  const DeclaredTensors &declared;
   FunctionMemory memory;
-  planning::Timeline &timeline = memory.timeline;
-  auto number = [&](Value value, int64_t writer) {
-    int64_t tensor = int64_t(timeline.sizes.size());
-    memory.numbers[value] = tensor;
-    timeline.sizes.push_back(bytesOf(value.getType()));
-    memory.writerOf.push_back(writer);
-    return tensor;
-  };
-  Block &block = func.getBody().front();
   DenseMap<Operation *, int64_t> argumentOf;
+  /// The joins that kernels' results are parts of.
+  DenseMap<Value, ConcatOp> joinOf;
+};
+} // namespace
+
+int64_t Modeller::number(Value value, int64_t writer) {
+  int64_t tensor = int64_t(memory.timeline.sizes.size());
+  memory.numbers[value] = tensor;
+  memory.timeline.sizes.push_back(bytesOf(value.getType()));
+  memory.writerOf.push_back(writer);
+  return tensor;
+}
+
+void Modeller::addArguments() {
   for (BlockArgument argument : block.getArguments()) {
     int64_t tensor = number(argument, -1);
     DeclareOp declare = declared.find(func.getArgAttrDict(argument.getArgNumber()));
     memory.declarations.push_back({tensor, declare});
     argumentOf[declare] = tensor;
-    timeline.given.push_back(tensor);
+    memory.timeline.given.push_back(tensor);
   }
-  for (Operation &op : block.without_terminator()) {
-    planning::Step step;
-    for (Value input : op.getOperands())
-      step.reads.push_back(memory.numberOf(input));
-    for (Value output : op.getResults())
-      step.writes.push_back(number(output, int64_t(memory.kernels.size())));
-    if (auto kernel = dyn_cast<KernelOp>(op)) {
-      SmallVector<bool> inPlace = readsElementByElement(kernel), isLast = storesLast(kernel);
-      for (auto [input, allowed] : llvm::zip(op.getOperands(), inPlace))
-        for (auto [output, last] : llvm::zip(op.getResults(), isLast))
-          if (allowed && last && input.getType() == output.getType())
-            step.inPlace.push_back({memory.numberOf(input), memory.numberOf(output)});
+}
+
+/// A view has the number of what it is a view of. A join has one since its first part was written.
+void Modeller::addAlias(Operation *op) {
+  if (isPlacedJoin(op))
+    return;
+  Value x = op->getOperand(0);
+  memory.numbers[op->getResult(0)] = memory.numberOf(x);
+  memory.shifts[op->getResult(0)] = memory.shiftOf(x) + *aliasOffset(op);
+}
+
+void Modeller::addKernel(Operation *op) {
+  planning::Step step;
+  int64_t writer = int64_t(memory.kernels.size());
+  for (Value input : op->getOperands())
+    step.reads.push_back(memory.numberOf(input));
+  for (Value output : op->getResults()) {
+    ConcatOp join = joinOf.lookup(output);
+    if (!join) {
+      step.writes.push_back(number(output, writer));
+      continue;
     }
-    timeline.steps.push_back(std::move(step));
-    memory.kernels.push_back(&op);
+    auto known = memory.numbers.find(join.getResult());
+    bool isFirst = known == memory.numbers.end();
+    int64_t whole = isFirst ? number(join.getResult(), writer) : known->second;
+    (isFirst ? step.writes : step.extends).push_back(whole);
+    memory.numbers[output] = whole;
+    int64_t &shift = memory.shifts[output];
+    for (Value part : join.getOperands()) {
+      if (part == output)
+        break;
+      shift += bytesOf(part.getType());
+    }
   }
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    step.inPlace = inPlacePairs(memory, kernel, SmallVector<Value>(op->getResults()));
+  memory.timeline.steps.push_back(std::move(step));
+  memory.kernels.push_back(op);
+}
+
+void Modeller::addReturn() {
   for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
     unsigned result = operand.getOperandNumber();
     DeclareOp declare = declared.find(func.getResultAttrDict(result));
     if (declare && isa<BlockArgument>(operand.get()))
       continue;
-    timeline.kept.push_back(memory.numberOf(operand.get()));
+    memory.timeline.kept.push_back(memory.numberOf(operand.get()));
     if (!declare)
       continue;
     auto old = argumentOf.find(declare);
     memory.updates.push_back(
         {result, operand.get(), declare, old == argumentOf.end() ? -1 : old->second});
   }
-  return memory;
+}
+
+FunctionMemory Modeller::run() {
+  for (Operation &op : block)
+    if (isPlacedJoin(&op))
+      for (Value operand : op.getOperands())
+        joinOf[operand] = cast<ConcatOp>(op);
+  addArguments();
+  for (Operation &op : block.without_terminator())
+    isAlias(&op) ? addAlias(&op) : addKernel(&op);
+  addReturn();
+  return std::move(memory);
+}
+
+FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &declared) {
+  return Modeller(func, declared).run();
 }
 
 /// Whether the new version may be written where the old one lies: nobody reads the old one later, and

@@ -44,6 +44,7 @@ struct Update {
 };
 
 /// A function's kernels, and its tensors by number: the arguments, then the results of each kernel.
+/// What lies in another tensor, rows of it or a part of a join, has that one's number.
 struct FunctionMemory {
   planning::Timeline timeline;
   /// The kernels or launches, one a step.
@@ -54,8 +55,11 @@ struct FunctionMemory {
   llvm::SmallVector<std::pair<int64_t, DeclareOp>> declarations;
   llvm::SmallVector<Update> updates;
   llvm::DenseMap<mlir::Value, int64_t> numbers;
+  /// For values that lie in another tensor: at which byte of it.
+  llvm::DenseMap<mlir::Value, int64_t> shifts;
 
   int64_t numberOf(mlir::Value value) const { return numbers.lookup(value); }
+  int64_t shiftOf(mlir::Value value) const { return shifts.lookup(value); }
 
   /// The declaration in whose place a tensor lies, for each that does: arguments, and new versions.
   llvm::SmallVector<std::pair<int64_t, DeclareOp>> fixedPlaces() const;
@@ -63,8 +67,8 @@ struct FunctionMemory {
   std::vector<bool> isFixed() const;
 };
 
-/// Fails with a diagnostic unless the function holds kernels alone, its arguments are declared and its
-/// updates are results of kernels.
+/// Fails with a diagnostic unless the function holds kernels and aliases alone, its arguments are
+/// declared and its updates are results of kernels.
 mlir::LogicalResult verifyKernelsOnly(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
 /// The timeline of a function that `verifyKernelsOnly` accepts.
@@ -75,8 +79,14 @@ FunctionMemory modelFunction(mlir::func::FuncOp func, const DeclaredTensors &dec
 /// writer reads it at other elements than it writes. Such a function stays as it is from then on.
 void copyLateUpdates(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
-/// The inputs of a pointwise kernel or a reduction that each of its tasks reads only at the elements that it writes,
-/// hence whose storage a result may take.
+/// The inputs that each of a kernel's tasks reads only at the elements that it writes, hence whose
+/// storage a result may take: those of a pointwise kernel or a reduction that are read in place;
+/// the tensor that sums of a contraction or scatter go on from.
 llvm::SmallVector<bool> readsElementByElement(KernelOp kernel);
+
+/// The (input, result) pairs of tensors that may share storage, of a kernel whose results are the
+/// values `results` of the function.
+std::vector<std::pair<int64_t, int64_t>>
+inPlacePairs(const FunctionMemory &memory, KernelOp kernel, llvm::ArrayRef<mlir::Value> results);
 
 } // namespace nap

@@ -39,6 +39,16 @@ def AssembleStepPass : Pass<"nap-assemble-step", "::mlir::ModuleOp"> {
   let description = [{ Exact; norms, and sums over micro-batches, have a fixed order. }];
 }
 
+def ChunkRowsPass : Pass<"nap-chunk-rows", "::mlir::ModuleOp"> {
+  let summary = "products over a large vocabulary, their loss and its gradients for some rows at a time";
+  let description = [{
+    Exact for any number of parts: no row needs another, and the contraction over the rows goes on in each part where
+    the one before ended. A remark says why a product that looks like a head is left whole.
+  }];
+  let options = [Option<"chunks", "chunks", "int64_t", "0",
+                        "how many parts; 0: from the product's bytes, large ones alone">];
+}
+
 def SplitReductionsPass : Pass<"nap-split-reductions", "::mlir::ModuleOp"> {
   let summary = "large sums to few elements as sums of blocks, then of the blocks' results";
   let description = [{ Exact: the blocks are those of the order of sums. }];

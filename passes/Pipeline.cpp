@@ -30,6 +30,8 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createMixedPrecisionPass());
   add(createAssembleStepPass());
   add(createSimplifyPass());
+  // The head for some rows at a time.
+  add(createChunkRowsPass({.chunks = options.chunks}));
   // Large sums in parts that workers can share.
   add(createSplitReductionsPass());
   // Kernels, how they are cut, their tensors' places, and one definition for equal ones.

@@ -23,6 +23,9 @@ struct PipelineOptions {
   int64_t minTasks = 1;
   /// The pass to stop after, at its first occurrence; empty: run all.
   std::string last;
+  /// Into how many parts the rows of each product that nap-chunk-rows knows are cut; 0: large ones,
+  /// by their bytes.
+  int64_t chunks = 0;
 };
 
 /// Adds the passes that take the frontend's module to outlined, planned kernels.

@@ -9,12 +9,14 @@
 // version of a declared tensor is written to the declaration's own place: directly where the old
 // version has no reader after that write, else to a temporary that a kernel at the end copies. A
 // pointwise kernel's result takes the place of an input that dies there and is read element by
-// element.
+// element. Rows that kernels read, and parts of joins that they write, lie in the whole tensor
+// (`nap.offset` on the slice, the reshape, the concat).
 //
 // What must hold: an independent execution of the plan on byte ranges (planning::checkPlan) finds
 // every read served. Exact: no kernel computes anything else.
 #include "passes/MemoryModel.h"
 #include "passes/Passes.h"
+#include "passes/kernels/Aliases.h"
 #include "passes/planning/Layout.h"
 
 namespace nap {
@@ -48,23 +50,34 @@ static void annotateKernels(const FunctionMemory &memory, ArrayRef<int64_t> offs
   for (int64_t tensor = 0; tensor < int64_t(storage.size()); ++tensor)
     lastIn[storage[tensor]] = tensor;
   for (auto [number, kernel] : llvm::enumerate(memory.kernels)) {
-    const planning::Step &step = memory.timeline.steps[number];
     SmallVector<int64_t> places, dies;
-    for (int64_t write : step.writes)
-      places.push_back(offsets[write]);
-    int64_t index = 0;
-    for (ArrayRef<int64_t> operands :
-         {ArrayRef<int64_t>(step.reads), ArrayRef<int64_t>(step.writes)})
-      for (int64_t tensor : operands) {
-        if (!isFixed[tensor] && lifetimes[tensor].upper == int64_t(number) + 1 &&
-            lastIn[storage[tensor]] == tensor)
-          dies.push_back(index);
-        ++index;
-      }
+    for (Value result : kernel->getResults())
+      places.push_back(offsets[memory.numberOf(result)] + memory.shiftOf(result));
+    SmallVector<Value> values(kernel->getOperands());
+    llvm::append_range(values, kernel->getResults());
+    llvm::SmallDenseSet<int64_t> dead;
+    for (auto [index, value] : llvm::enumerate(values)) {
+      int64_t tensor = memory.numberOf(value);
+      if (!isFixed[tensor] && lifetimes[tensor].upper == int64_t(number) + 1 &&
+          lastIn[storage[tensor]] == tensor && dead.insert(tensor).second)
+        dies.push_back(index);
+    }
     Builder builder(kernel->getContext());
     kernel->setAttr("nap.offsets", builder.getDenseI64ArrayAttr(places));
     kernel->setAttr("nap.dies", builder.getDenseI64ArrayAttr(dies));
   }
+}
+
+/// Writes `nap.offset` on what lies in other tensors: views between kernels, and joins.
+static void annotateAliases(func::FuncOp func, const FunctionMemory &memory,
+                            ArrayRef<int64_t> offsets) {
+  Builder builder(func.getContext());
+  for (Operation &op : func.getBody().front())
+    if (isAlias(&op)) {
+      Value value = op.getResult(0);
+      int64_t offset = offsets[memory.numberOf(value)] + memory.shiftOf(value);
+      op.setAttr("nap.offset", builder.getI64IntegerAttr(offset));
+    }
 }
 
 /// Plans one function above `base`; returns the end of its transient part, or -1 after a
@@ -90,6 +103,7 @@ static int64_t planFunction(func::FuncOp func, const DeclaredTensors &declared, 
     return -1;
   }
   annotateKernels(memory, offsets, isFixed, layout.storage, layout.lifetimes);
+  annotateAliases(func, memory, offsets);
   return base + layout.height;
 }
 

@@ -32,10 +32,16 @@ Value Body::einsum(EinsumOp op, ArrayRef<Linear> index) {
   Value result;
   reductions.push_back({indices.levelOf(index), double(n)});
   atLevel(indices.levelOf(index), [&] {
-    Loop loop = open(0, n, zero(element, lanes));
+    Value start = zero(element, lanes);
+    if (op.getInit()) {
+      start = at(op.getInit(), index);
+      if (lanes)
+        start = splat(builder(), start);
+    }
+    Loop loop = open(0, n, start);
     SmallVector<Linear> inner = indices.delinearize(loop.index(), extents);
     SmallVector<Value> factors;
-    for (auto [operand, group] : llvm::zip_equal(op.getOperands(), pattern->operands)) {
+    for (auto [operand, group] : llvm::zip_equal(op.getFactors(), pattern->operands)) {
       SmallVector<Linear> place;
       for (char letter : group) {
         size_t kept = pattern->result.find(letter);

@@ -53,9 +53,15 @@ void forEachTermBlock(ContractionWriter &w, llvm::function_ref<void(const TermBl
 /// Register tile `number` of the block's rows along `panel`.
 ContractionTile tileAt(ContractionWriter &w, mlir::Value panel, mlir::Value number);
 
-/// What a tile's sums are before the terms: 0, or what the terms before left at `place`.
-llvm::SmallVector<mlir::Value> startSums(ContractionWriter &w, const TermBlock &terms,
-                                         mlir::Value place);
+/// The tile's elements of the tensor that sums go on from; 0 beyond the last column, rows beyond
+/// the last repeat it.
+llvm::SmallVector<mlir::Value> loadInit(ContractionWriter &w, const ContractionBlock &block,
+                                        const ContractionTile &tile);
+
+/// What a tile's sums are before the terms: 0 or what they go on from, or what the terms before
+/// left.
+llvm::SmallVector<mlir::Value> startSums(ContractionWriter &w, const ContractionBlock &block,
+                                         const TermBlock &terms, const ContractionTile &tile);
 
 /// Each of the tile's sums plus its terms: one chain of fused multiply-adds in rising contracted
 /// index. Meanwhile what comes next is fetched towards the caches.

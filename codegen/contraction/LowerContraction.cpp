@@ -7,7 +7,7 @@
 //         pack rhs[k0.., n..]                    scratch [k][tileColumns], zeros beyond N; whole vectors
 //                                                in memory are packed by the first tile instead
 //         for tile of rows:
-//           registers = k0 = 0 ? 0 : sums        scratch [panel][tile][tileRows][tileColumns]
+//           registers = k0 = 0 ? init or 0 : sums        scratch [panel][tile][tileRows][tileColumns]
 //           for k: registers += lhs[m.., k] * panel[k, ..]   fused multiply-adds, one chain an element
 //           k0 last ? result[m.., n..] : sums = registers
 //

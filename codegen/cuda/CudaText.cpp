@@ -30,6 +30,11 @@ static bool writesInput(LaunchOp launch) {
     return true;
   return llvm::any_of(launch.getInputs(), [&](Value input) {
     auto maker = input.getDefiningOp<LaunchOp>();
+    // Rows of a tensor, or a join.
+    if (Operation *alias = input.getDefiningOp(); alias && !maker) {
+      auto place = alias->getAttrOfType<IntegerAttr>("nap.offset");
+      return place && llvm::is_contained(offsets.asArrayRef(), place.getInt());
+    }
     auto own = maker ? maker->getAttrOfType<DenseI64ArrayAttr>("nap.offsets") : DenseI64ArrayAttr();
     // Tensors overlap as wholes or not at all.
     return own ? llvm::is_contained(offsets.asArrayRef(),

@@ -66,8 +66,8 @@ __device__ inline void load_plain(T *to, const T *memory, i64 base, int first, i
 }
 
 /// A tile of a product by 256 threads, (Tile / 16)^2 sums each: one chain of fused multiply-adds in
-/// rising k a sum.
-template <Product P, int Tile>
+/// rising k a sum, from 0 or, where `GoesOn`, from what `sums` holds.
+template <Product P, int Tile, bool GoesOn = false>
 __device__ inline void multiply_plain(float (&sums)[Tile / 16 * Tile / 16], float *left_tile,
                                       float *right_tile, const float *left, const float *right,
                                       int block) {
@@ -76,9 +76,11 @@ __device__ inline void multiply_plain(float (&sums)[Tile / 16 * Tile / 16], floa
   const int y = int(threadIdx.x) / 16, x = int(threadIdx.x) % 16;
   const i64 left_base = P.left.offset + step_to(P.left.batch, place.batch);
   const i64 right_base = P.right.offset + step_to(P.right.batch, place.batch);
+  if (!GoesOn) {
 #pragma unroll
-  for (int i = 0; i < own * own; ++i)
-    sums[i] = 0.0f;
+    for (int i = 0; i < own * own; ++i)
+      sums[i] = 0.0f;
+  }
   for (int from = 0; from < P.depth; from += kPlainDepth) {
     load_plain<P.left, Tile>(left_tile, left, left_base, place.row, P.rows, from, P.depth);
     load_plain<P.right, Tile>(right_tile, right, right_base, place.column, P.columns, from,
@@ -246,7 +248,7 @@ template <Product P, int Tile> __device__ inline int tensor_column(int i, int bl
 }
 
 /// The same where tensor cores know no bf16: each thread goes along its sums alone.
-template <Product P, int Tile>
+template <Product P, int Tile, bool GoesOn>
 __device__ inline void multiply_without(float (&sums)[Tile / 2], const bf16 *left,
                                         const bf16 *right, int block) {
   const int batch = tile_place<P, Tile>(block).batch;
@@ -256,7 +258,7 @@ __device__ inline void multiply_without(float (&sums)[Tile / 2], const bf16 *lef
         left + P.left.offset + step_to(P.left.batch, batch) + step_to(P.left.lines, row);
     const bf16 *own_right =
         right + P.right.offset + step_to(P.right.batch, batch) + step_to(P.right.lines, column);
-    float sum = 0.0f;
+    float sum = GoesOn ? sums[i] : 0.0f;
     if (row < P.rows && column < P.columns)
       for (int k = 0; k < P.depth; ++k)
         sum = fused(to_f32(own_left[step_to(P.left.depth, k)]),
@@ -265,13 +267,13 @@ __device__ inline void multiply_without(float (&sums)[Tile / 2], const bf16 *lef
   }
 }
 
-/// A tile of a product of bf16 on tensor cores, sums in f32. Two stages: one is fetched while the
-/// other is multiplied.
-template <Product P, int Tile>
+/// A tile of a product of bf16 on tensor cores, sums in f32, from 0 or, where `GoesOn`, from what
+/// `sums` holds. Two stages: one is fetched while the other is multiplied.
+template <Product P, int Tile, bool GoesOn = false>
 __device__ inline void multiply_tensor(float (&sums)[Tile / 2], bf16 *left_tile, bf16 *right_tile,
                                        const bf16 *left, const bf16 *right, int block) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  multiply_without<P, Tile>(sums, left, right, block);
+  multiply_without<P, Tile, GoesOn>(sums, left, right, block);
 #else
   constexpr int threads = tensor_threads<Tile>, stage = Tile * kTensorDepth;
   constexpr bool left_deep = P.left.depth.step[2] == 1, right_deep = P.right.depth.step[2] == 1;
@@ -280,9 +282,11 @@ __device__ inline void multiply_tensor(float (&sums)[Tile / 2], bf16 *left_tile,
   const int warp_row = warp / (Tile / 32) * (Tile / 2), warp_column = warp % (Tile / 32) * 32;
   const i64 left_base = P.left.offset + step_to(P.left.batch, place.batch);
   const i64 right_base = P.right.offset + step_to(P.right.batch, place.batch);
+  if (!GoesOn) {
 #pragma unroll
-  for (int i = 0; i < Tile / 2; ++i)
-    sums[i] = 0.0f;
+    for (int i = 0; i < Tile / 2; ++i)
+      sums[i] = 0.0f;
+  }
   auto fetch = [&](int from, int which) {
     fetch_tile<P.left, Tile, threads>(left_tile + which * stage, left, left_base, place.row, P.rows,
                                       from, P.depth);

@@ -1,6 +1,8 @@
 // Sums of rows at places that ids give.
 #include "codegen/skeletons/Skeletons.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 using namespace nap;
 
@@ -23,6 +25,15 @@ static void forLanes(Body &body, Value from, Value to, int64_t columns,
                                             body.lanesOf(body.builder().getI1Type()), rest);
   emit(tail.index() + Linear::of(body.addLane(mask)));
   body.close(tail);
+}
+
+/// Whether two memrefs begin at the same byte.
+static Value isSameMemory(Body &body, Value x, Value y) {
+  auto addressOf = [&](Value memref) -> Value {
+    return memref::ExtractAlignedPointerAsIndexOp::create(body.builder(), body.loc(), memref);
+  };
+  Value left = addressOf(x), right = addressOf(y);
+  return arith::CmpIOp::create(body.builder(), body.loc(), arith::CmpIPredicate::eq, left, right);
 }
 
 LogicalResult nap::checkScatterAdd(KernelFunction kernel, ScatterAddOp op) {
@@ -52,9 +63,21 @@ LogicalResult nap::lowerScatterAdd(KernelFunction kernel, ScatterAddOp op) {
   };
   Value first = bound(kernel.first()), last = bound(kernel.last());
   Value width = body.indexConstant(columns);
-  forLanes(body, index.operator()<arith::MulIOp>(first, width),
-           index.operator()<arith::MulIOp>(last, width), n * columns,
-           [&](const Linear &place) { body.store(body.zero(element, true), out, place); });
+  Value from = index.operator()<arith::MulIOp>(first, width);
+  Value to = index.operator()<arith::MulIOp>(last, width);
+  // Rows that are added where `into` lies need no copy of it.
+  auto given = dyn_cast_if_present<BlockArgument>(op.getInto());
+  if (given)
+    to = arith::SelectOp::create(body.builder(), body.loc(),
+                                 isSameMemory(body, kernel.input(given.getArgNumber()), out), from,
+                                 to);
+  forLanes(body, from, to, n * columns, [&](const Linear &place) {
+    Value start = body.zero(element, true);
+    if (op.getInto())
+      start =
+          body.splat(body.builder(), body.at(op.getInto(), body.space().delinearize(place, shape)));
+    body.store(start, out, place);
+  });
 
   // Every task reads all ids in order and adds the rows that are its own.
   Value count = index.operator()<arith::SubIOp>(last, first);
@@ -68,11 +91,11 @@ LogicalResult nap::lowerScatterAdd(KernelFunction kernel, ScatterAddOp op) {
                                       body.indexConstant(0));
   Linear row = body.dynamic(id, IndexRange::below(n), body.level());
   forLanes(body, body.indexConstant(0), end, columns, [&](const Linear &column) {
-    SmallVector<Linear> from = lead;
-    llvm::append_range(from, body.space().delinearize(column, shape.drop_front()));
+    SmallVector<Linear> at = lead;
+    llvm::append_range(at, body.space().delinearize(column, shape.drop_front()));
     Linear place = row * columns + column;
     Value sum = body.load(out, element, place);
-    Value value = body.splat(body.builder(), body.at(op.getRows(), from));
+    Value value = body.splat(body.builder(), body.at(op.getRows(), at));
     if (isa<FloatType>(element))
       sum = arith::AddFOp::create(body.builder(), body.loc(), sum, value);
     else

@@ -32,14 +32,15 @@ static void mergeAxes(llvm::SmallVector<ContractionAxis> &axes) {
 }
 
 std::optional<ContractionForm> nap::getContractionForm(EinsumOp einsum) {
-  if (einsum.getOperands().size() != 2)
+  auto init = llvm::dyn_cast_if_present<mlir::BlockArgument>(einsum.getInit());
+  if (einsum.getFactors().size() != 2 || (einsum.getInit() && !init))
     return std::nullopt;
   auto [inputs, result] = einsum.getPattern().split("->");
   llvm::StringRef letters[2];
   std::tie(letters[0], letters[1]) = inputs.split(',');
   std::optional<StridedView> views[2];
   for (int side : {0, 1}) {
-    views[side] = stridedView(einsum.getOperands()[side]);
+    views[side] = stridedView(einsum.getFactors()[side]);
     if (!views[side] || !llvm::isa<mlir::BlockArgument>(views[side]->root))
       return std::nullopt;
   }
@@ -57,11 +58,12 @@ std::optional<ContractionForm> nap::getContractionForm(EinsumOp einsum) {
   int rowSide = 1 - columnSide;
 
   ContractionForm form;
+  form.init = init;
   form.swapped = rowSide == 1;
   form.lhs = *views[rowSide];
   form.rhs = *views[columnSide];
   form.elementType = resultType.getElementType();
-  form.factorType = mlir::getElementTypeOrSelf(einsum.getOperands()[0].getType());
+  form.factorType = mlir::getElementTypeOrSelf(einsum.getFactors()[0].getType());
 
   auto axisOf = [&](char letter) {
     ContractionAxis axis;
@@ -69,7 +71,7 @@ std::optional<ContractionForm> nap::getContractionForm(EinsumOp einsum) {
       size_t place = letters[side].find(letter);
       if (place == llvm::StringRef::npos)
         continue;
-      auto type = llvm::cast<mlir::RankedTensorType>(einsum.getOperands()[side].getType());
+      auto type = llvm::cast<mlir::RankedTensorType>(einsum.getFactors()[side].getType());
       axis.extent = type.getDimSize(place);
       (side == rowSide ? axis.strideLhs : axis.strideRhs) = views[side]->strides[place];
     }
@@ -97,5 +99,9 @@ std::optional<ContractionForm> nap::getContractionForm(EinsumOp einsum) {
       return std::nullopt;
   for (auto *axes : {&form.batch, &form.rows, &form.columns, &form.contracted})
     mergeAxes(*axes);
+  bool sideBySide =
+      form.columns.empty() || (form.columns.size() == 1 && form.columns.front().strideResult == 1);
+  if (init && !sideBySide)
+    return std::nullopt;
   return form;
 }

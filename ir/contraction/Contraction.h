@@ -21,6 +21,8 @@ struct ContractionForm {
   llvm::SmallVector<ContractionAxis> batch, rows, columns, contracted;
   /// The memory that each side reads: a block argument of the kernel, and where in it view begins.
   StridedView lhs, rhs;
+  /// The argument that the sums go on from, laid out as the result; null where they start from 0.
+  mlir::BlockArgument init;
   /// True when lhs is the einsum's second operand.
   bool swapped = false;
   /// The result's element type, and that of both sides.
@@ -34,8 +36,9 @@ struct ContractionForm {
 };
 
 /// The form of a two-operand einsum whose operands are views of memory (block arguments) with
-/// constant strides; null otherwise, and where a letter stands in one operand only and not in the
-/// result.
+/// constant strides, and whose init, if it has one, is memory as it lies; null otherwise, where a
+/// letter stands in one operand only and not in the result, and where sums go on in columns that
+/// lie apart.
 std::optional<ContractionForm> getContractionForm(EinsumOp einsum);
 
 } // namespace nap

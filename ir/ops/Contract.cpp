@@ -20,14 +20,47 @@ static LogicalResult checkDistinct(EinsumOp op, StringRef group) {
   return success();
 }
 
+/// C6 of nap.einsum: where a chain may go on from another tensor.
+static LogicalResult checkInit(EinsumOp op, const EinsumPattern &pattern) {
+  Value init = op.getInit();
+  if (!init)
+    return success();
+  if (init.getType() != op.getType())
+    return op.emitOpError() << "init has type " << init.getType() << ", wanted " << op.getType()
+                            << ", the result's";
+  Type element = op.getType().getElementType();
+  if (accumulatorType(element) != element)
+    return op.emitOpError() << "init has element type " << element
+                            << ", which rounds the sums; wanted f32, f64 or an integer";
+  if (pattern.operands.size() != 2)
+    return op.emitOpError() << "there are " << pattern.operands.size()
+                            << " operands beside init, wanted 2";
+  StringRef lhs = pattern.operands[0], rhs = pattern.operands[1], result = pattern.result;
+  bool contracts = false;
+  for (auto [group, other] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
+    for (char letter : group) {
+      if (result.contains(letter))
+        continue;
+      contracts = true;
+      if (!other.contains(letter))
+        return op.emitOpError()
+               << "letter " << letter
+               << " is summed in one operand alone; sum it before going on from init";
+    }
+  if (contracts)
+    return success();
+  return op.emitOpError() << "no letter of \"" << op.getPattern()
+                          << "\" is summed; add init to the product";
+}
+
 LogicalResult EinsumOp::verify() {
   std::optional<EinsumPattern> pattern = parseEinsum(getPattern());
   if (!pattern) // C1
     return emitOpError() << "the pattern \"" << getPattern()
                          << "\" is not groups of letters, \"->\" and a group of letters";
-  if (pattern->operands.size() != getOperands().size()) // C1
+  if (pattern->operands.size() != getFactors().size()) // C1
     return emitOpError() << "the pattern has " << pattern->operands.size() << " groups for "
-                         << getOperands().size() << " operands";
+                         << getFactors().size() << " operands";
   SmallVector<int64_t> sizes(128, -1);
   auto checkGroup = [&](StringRef group, RankedTensorType type) -> LogicalResult {
     if (static_cast<int64_t>(group.size()) != type.getRank()) // C1
@@ -43,7 +76,7 @@ LogicalResult EinsumOp::verify() {
       return failure();
     return success();
   };
-  for (auto [group, operand] : llvm::zip_equal(pattern->operands, getOperands())) {
+  for (auto [group, operand] : llvm::zip_equal(pattern->operands, getFactors())) {
     RankedTensorType type = tensorType(operand);
     if (failed(checkGroup(group, type)))
       return failure();
@@ -56,7 +89,9 @@ LogicalResult EinsumOp::verify() {
   for (char letter : pattern->result)
     if (sizes[letter] < 0) // C4
       return emitOpError() << "letter " << letter << " of the result stands in no operand";
-  return checkGroup(pattern->result, getType());
+  if (failed(checkGroup(pattern->result, getType())))
+    return failure();
+  return checkInit(*this, *pattern); // C6
 }
 
 Cost EinsumOp::getCost() {
@@ -86,23 +121,25 @@ static Value spreadAlone(OpBuilder &builder, Location loc, Value cotangent, Stri
 
 void EinsumOp::buildAdjoint(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                             SmallVectorImpl<Value> &operandCotangents) {
-  operandCotangents.assign(getOperands().size(), nullptr);
+  operandCotangents.assign(getOperation()->getNumOperands(), nullptr);
   if (!cotangents[0])
     return;
+  if (getInit() && needed.back())
+    operandCotangents.back() = cotangents[0];
   EinsumPattern pattern = *parseEinsum(getPattern());
   // A product of narrow floats is one of narrow floats backward too.
   Value cotangent = cotangents[0];
-  Type factor = tensorType(getOperands()[0]).getElementType();
+  Type factor = tensorType(getFactors()[0]).getElementType();
   if (tensorType(cotangent).getElementType() != factor)
     cotangent = CastOp::create(builder, getLoc(), tensorType(cotangent).clone(factor), cotangent);
-  for (auto [place, operand] : llvm::enumerate(getOperands())) {
+  for (auto [place, operand] : llvm::enumerate(getFactors())) {
     if (!needed[place])
       continue;
     RankedTensorType type = tensorType(operand);
     EinsumPattern product{{pattern.result}, ""};
     SmallVector<Value> factors{cotangent};
     std::string present = pattern.result;
-    for (auto [other, value] : llvm::enumerate(getOperands())) {
+    for (auto [other, value] : llvm::enumerate(getFactors())) {
       if (other == place)
         continue;
       product.operands.push_back(pattern.operands[other]);
@@ -124,8 +161,8 @@ void EinsumOp::buildAdjoint(OpBuilder &builder, ValueRange cotangents, ArrayRef<
       shape.push_back(type.getDimSize(axis));
       axes.push_back(axis);
     }
-    Value inner = EinsumOp::create(builder, getLoc(), withShape(type, shape), factors,
-                                   builder.getStringAttr(product.text()));
+    Value inner =
+        EinsumOp::create(builder, getLoc(), withShape(type, shape), factors, product.text());
     operandCotangents[place] = broadcast(builder, getLoc(), inner, type.getShape(), axes);
   }
 }

@@ -116,6 +116,9 @@ void EmbedOp::buildAdjoint(OpBuilder &builder, ValueRange cotangents, ArrayRef<b
 }
 
 LogicalResult ScatterAddOp::verify() { // C1, C2
+  if (getInto() && getInto().getType() != getType()) // C3
+    return emitOpError() << "into has type " << getInto().getType() << ", wanted " << getType()
+                         << ", the result's";
   return checkRows(*this, "the operand", getRows().getType(), getIds().getType(), getType(),
                    "the result");
 }
@@ -126,7 +129,9 @@ Cost ScatterAddOp::getCost() {
 
 void ScatterAddOp::buildAdjoint(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                 SmallVectorImpl<Value> &operandCotangents) {
-  operandCotangents.assign(2, nullptr);
+  operandCotangents.assign(getNumOperands(), nullptr);
+  if (getInto() && needed[2])
+    operandCotangents[2] = cotangents[0];
   if (needed[0] && cotangents[0])
     operandCotangents[0] =
         EmbedOp::create(builder, getLoc(), getRows().getType(), cotangents[0], getIds());

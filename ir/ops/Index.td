@@ -37,11 +37,14 @@ def EmbedOp : Nap_Index<"embed"> {
 }
 
 def ScatterAddOp : Nap_Index<"scatter_add"> {
-  let summary = "the adjoint of embed: adds rows [lead..., rest...] into zeros [n, rest...], in rising order of the ids' places";
-  let description = [{ C1: rows are the shape of ids and the result's without its first axis. C2: one element type. }];
-  let arguments = (ins NapNumberTensor:$rows, NapIntTensor:$ids);
+  let summary = "the adjoint of embed: adds rows [lead..., rest...] into zeros, or into a tensor, [n, rest...], in rising order of the ids' places";
+  let description = [{ C1: rows are the shape of ids and the result's without its first axis. C2: one element type. C3: into has the result's type. }];
+  let arguments = (ins NapNumberTensor:$rows, NapIntTensor:$ids, Optional<NapNumberTensor>:$into);
   let results = (outs NapNumberTensor:$result);
-  let assemblyFormat = "$rows `,` $ids attr-dict `:` type($rows) `,` type($ids) `->` type($result)";
+  let assemblyFormat = "$rows `,` $ids (`into` $into^)? attr-dict `:` type(operands) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$rows, "::mlir::Value":$ids), [{
+    build($_builder, $_state, result, rows, ids, ::mlir::Value());
+  }]>];
 }
 
 def TakeAlongOp : Nap_Index<"take_along"> {

@@ -66,7 +66,7 @@ static bool isMainOp(KernelClass kind, Operation *op) {
   case KernelClass::reduction:
     return isa<ReduceOp>(op);
   case KernelClass::contraction:
-    return isa<EinsumOp>(op) && op->getNumOperands() == 2;
+    return isa<EinsumOp>(op) && cast<EinsumOp>(op).getFactors().size() == 2;
   case KernelClass::scatter:
     return isa<ScatterAddOp, PutAlongOp, FoldOp>(op);
   case KernelClass::row:

@@ -1,6 +1,8 @@
 // Builds nap.kernel ops around groups of stored values.
 #include "passes/kernels/Emit.h"
 
+#include "passes/kernels/Aliases.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -149,7 +151,8 @@ Value nap::createCopy(OpBuilder &builder, Value value) {
 namespace {
 /// A kernel before it is built.
 struct Draft {
-  /// What it computes, each op after its operands; a single `nap.kernel` where it stands already.
+  /// What it computes, each op after its operands; a single `nap.kernel` or placed join where it
+  /// stands already.
   SmallVector<Operation *> ops;
   /// The stored tensors that it reads.
   SmallVector<Value> inputs;
@@ -263,7 +266,7 @@ LogicalResult nap::emitKernels(func::FuncOp func, ArrayRef<KernelGroup> groups) 
   OpBuilder builder(terminator);
   for (unsigned number : order) {
     const Draft &draft = drafts[number];
-    if (isa<KernelOp>(draft.ops.front())) {
+    if (isa<KernelOp>(draft.ops.front()) || isPlacedJoin(draft.ops.front())) {
       builder.clone(*draft.ops.front(), memory);
       continue;
     }

@@ -105,7 +105,7 @@ static bool isProductOfMemory(EinsumOp einsum, const DenseMap<Value, unsigned> &
     auto view = stridedView(operand);
     return view && (isa<BlockArgument>(view->root) || storedBy.contains(view->root));
   };
-  return einsum.getOperands().size() == 2 && llvm::all_of(einsum.getOperands(), isMemory);
+  return einsum.getFactors().size() == 2 && llvm::all_of(einsum.getFactors(), isMemory);
 }
 
 void Joiner::join(unsigned number) {

@@ -11,6 +11,7 @@
 #include "passes/kernels/Fuse.h"
 
 #include "passes/MemoryModel.h"
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Recipes.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -45,6 +46,10 @@ struct Group {
   ArrayRef<int64_t> summed;
   /// Whether it computes operands inside; other kernels read them from memory.
   bool isHost = false;
+  /// Whether it stores a number that is to be known as soon as can be, so that nothing else waits
+  /// for what it waits for: the loss's kernel does not hold up the count that gradients are scaled
+  /// by.
+  bool isAlone = false;
   /// Ops inside, views aside, and the reductions among them.
   unsigned opCount = 0, reductionCount = 0;
   /// The values that it is known to want.
@@ -184,7 +189,7 @@ static bool haveSameLoops(const Group &left, const Group &right) {
 /// other.
 bool Fuser::areSiblings(Value value, const Demand &a, const Demand &b) {
   const Group &left = groups[a.group], &right = groups[b.group];
-  if (!left.isHost || !right.isHost || !haveSameLoops(left, right))
+  if (!left.isHost || !right.isHost || left.isAlone || right.isAlone || !haveSameLoops(left, right))
     return false;
   int64_t rows = std::min(left.rows ? left.rows : left.elements(),
                           right.rows ? right.rows : right.elements());
@@ -449,7 +454,8 @@ std::optional<unsigned> Fuser::groupToJoin(Value value, ArrayRef<Demand> wishes)
   // Later numbers are earlier kernels; the first that reads the value is the one to try.
   for (const Demand &wish : llvm::reverse(wishes)) {
     const Group &group = groups[wish.group];
-    if (!group.isHost || group.opCount >= kOpsAtMost || group.outputs.size() >= kOutputsAtMost ||
+    if (!group.isHost || group.isAlone || group.opCount >= kOpsAtMost ||
+        group.outputs.size() >= kOutputsAtMost ||
         (isa<ReduceOp>(op) && group.reductionCount >= kReductionsAtMost) ||
         fitOf(value, wish) == Fit::none)
       continue;
@@ -501,6 +507,7 @@ void Fuser::store(Operation *op, ArrayRef<Demand> wishes) {
     groups.emplace_back().mergedInto = number;
     groups[number].shape = shapeOf(value);
     groups[number].isHost = isHost;
+    groups[number].isAlone = isNumber && returned.contains(value);
     groups[number].summed = summedShape(op);
   }
   Group &group = groups[number];

@@ -1,18 +1,22 @@
 // The pass nap-fuse.
 //
 // Takes functions of graph ops; leaves only kernels and the return. A kernel's inputs and results
-// are the tensors that exist in memory (which, says Fuse.cpp; with single-ops, the result of every op):
+// are the tensors that exist in memory (Fuse.cpp says which; with single-ops, every result):
 //
 //   %0 = nap.broadcast %bias [1]           %y = nap.kernel pointwise "add.c_fc" (%x, %bias) {
 //   %y = nap.add %x, %0             ->      ^bb0(%a, %b):  %0 = nap.broadcast %b [1]
 //                                                          %1 = nap.add %a, %0
 //                                                          nap.yield %1 }
 //
-// What must hold afterwards: views, constants and index ramps stand inside their readers; a reader that
-// wants memory (a contraction, a scatter) reads views with constant strides; a returned tensor is the
-// result of a kernel, another one for each declaration that it updates.
+// Between kernels stand what moves nothing: contiguous rows that kernels read where they lie, and
+// joins whose parts are written where the join lies (nap.placed).
+//
+// What must hold afterwards: other views, constants and index ramps stand inside their readers; a
+// reader that wants memory (a contraction, a scatter) reads views with constant strides; a returned
+// tensor is the result of a kernel, another one for each declaration that it updates.
 #include "passes/MemoryModel.h"
 #include "passes/Passes.h"
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Attention.h"
 #include "passes/kernels/Epilogues.h"
 #include "passes/kernels/Fuse.h"
@@ -49,7 +53,7 @@ static void permuteInEinsum(PermuteOp permute) {
     return shape[std::get<0>(pair)] == oldShape[std::get<1>(pair)];
   };
   // Between the two, axes of size 1 may come and go, and nothing else.
-  if (!einsum || !x.hasOneUse() || axes.size() != letters.size() ||
+  if (!einsum || einsum.getInit() || !x.hasOneUse() || axes.size() != letters.size() ||
       !llvm::all_of(llvm::zip(axes, letters), isSameSize))
     return;
   auto [operands, output] = einsum.getPattern().split("->");
@@ -67,7 +71,7 @@ static void permuteInEinsum(PermuteOp permute) {
       append(letter);
   OpBuilder builder(permute);
   auto type = RankedTensorType::get(sizes, einsum.getType().getElementType());
-  Value inOrder = EinsumOp::create(builder, einsum.getLoc(), type, einsum.getOperands(),
+  Value inOrder = EinsumOp::create(builder, einsum.getLoc(), type, einsum.getFactors(),
                                    (operands + "->" + newOutput).str());
   permute.replaceAllUsesWith(
       ReshapeOp::create(builder, permute.getLoc(), permute.getType(), inOrder).getResult());
@@ -151,12 +155,16 @@ struct FusePass : nap::impl::FusePassBase<FusePass> {
       DenseSet<Value> stored = inexpressibleViews(block);
       stored.insert(attended.begin(), attended.end());
       settleReturnedValues(func, stored);
+      if (!singleOps)
+        markPlacedJoins(func);
       SmallVector<KernelGroup> groups =
           singleOps ? groupSingleOps(block, stored) : groupFused(block, stored);
       if (!singleOps)
         joinEpilogues(block, groups);
       if (failed(emitKernels(func, groups)))
         return signalPassFailure();
+      if (!singleOps)
+        takeSlicesOut(func);
       copyLateUpdates(func, declared);
     }
   }

@@ -2,6 +2,7 @@
 #include "passes/kernels/Recipes.h"
 
 #include "passes/MemoryModel.h"
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 
 using namespace mlir;
@@ -13,6 +14,8 @@ static constexpr unsigned kLeavesAtMost = 6;
 static constexpr unsigned kMostWork = 1000;
 
 bool nap::isComputable(Operation *op) {
+  if (isPlacedJoin(op))
+    return false;
   return isa<Fusable, ReduceOp, RandomUniformOp, RandomNormalOp, EmbedOp, TakeAlongOp, ConcatOp, PadOp>(
       op);
 }

@@ -24,9 +24,9 @@ namespace {
 /// Walks the ops of the forward kernels.
 class Finder {
 public:
-  Finder(const FunctionMemory &memory, int64_t forwardSteps) : memory(memory) {
-    for (Operation *op : ArrayRef(memory.kernels).take_front(forwardSteps))
-      if (auto kernel = dyn_cast<KernelOp>(op))
+  Finder(const FunctionMemory &memory, const std::vector<bool> &isForward) : memory(memory) {
+    for (auto [op, isOwn] : llvm::zip(memory.kernels, isForward))
+      if (auto kernel = dyn_cast<KernelOp>(op); kernel && isOwn)
         kernels.push_back(kernel);
     size_t tensors = memory.timeline.sizes.size();
     blocks.blockOf.assign(tensors, -1);
@@ -135,6 +135,6 @@ Blocks Finder::run() {
   return std::move(blocks);
 }
 
-Blocks nap::findBlocks(const FunctionMemory &memory, int64_t forwardSteps) {
-  return Finder(memory, forwardSteps).run();
+Blocks nap::findBlocks(const FunctionMemory &memory, const std::vector<bool> &isForward) {
+  return Finder(memory, isForward).run();
 }

@@ -20,7 +20,7 @@ struct Blocks {
   llvm::SmallVector<bool> isInCore;
 };
 
-/// Reads the first `forwardSteps` kernels.
-Blocks findBlocks(const FunctionMemory &memory, int64_t forwardSteps);
+/// Reads the kernels for which `isForward` (one a step) holds.
+Blocks findBlocks(const FunctionMemory &memory, const std::vector<bool> &isForward);
 
 } // namespace nap

@@ -97,6 +97,7 @@ static FunctionPlan measure(const StepModel &model, planning::Sequence sequence)
   for (size_t tensor = 0; tensor < isFixed.size(); ++tensor) {
     const planning::Interval &life = layout.lifetimes[tensor];
     if (!isFixed[tensor] && life.lower < end && life.upper > end &&
+        !model.isOfEarlyGradient(unrolled.versionOf[tensor]) &&
         !llvm::is_contained(unrolled.timeline.kept, int64_t(tensor)))
       plan.saved += life.size;
   }

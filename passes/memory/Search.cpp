@@ -15,17 +15,38 @@ static planning::RematLimits limitsOf() {
   return limits;
 }
 
-void StepSearch::addStep(int64_t step) {
+void StepSearch::addStep(int64_t number) {
   const planning::Recomputation &from = model.problem;
-  problem.timeline.steps.push_back(from.timeline.steps[step]);
-  problem.costs.push_back(from.costs[step]);
+  planning::Step step = from.timeline.steps[number];
+  std::vector<int64_t> parts;
+  for (int64_t read : step.reads)
+    parts.insert(parts.end(), partsOf[read].begin(), partsOf[read].end());
+  step.reads.insert(step.reads.end(), parts.begin(), parts.end());
+  for (int64_t extended : step.extends) {
+    int64_t part = int64_t(problem.timeline.sizes.size());
+    problem.timeline.sizes.push_back(0);
+    partsOf[extended].push_back(part);
+    step.reads.push_back(extended);
+    step.writes.push_back(part);
+  }
+  step.extends.clear();
+  problem.timeline.steps.push_back(std::move(step));
+  problem.costs.push_back(from.costs[number]);
   problem.workspace.push_back(0);
-  problem.recomputable.push_back(from.isRepeatable[step]);
-  stepOf.push_back(step);
+  problem.recomputable.push_back(from.isRepeatable[number]);
+  stepOf.push_back(number);
 }
 
 StepSearch::StepSearch(const StepModel &model) : model(model) {
   const planning::Recomputation &from = model.problem;
+  planning::Timeline &timeline = problem.timeline;
+  timeline.given = from.timeline.given;
+  timeline.kept = from.timeline.kept;
+  for (size_t tensor = 0; tensor < from.timeline.sizes.size(); ++tensor)
+    timeline.sizes.push_back(model.isFixed[tensor]
+                                 ? 0
+                                 : planning::alignTo(from.timeline.sizes[tensor], kArenaAlignment));
+  partsOf.resize(timeline.sizes.size());
   programStep.assign(from.timeline.steps.size(), -1);
   for (int64_t step = 0; step < from.programSteps; ++step) {
     const KernelStages &stages = model.stages[step];
@@ -37,13 +58,6 @@ StepSearch::StepSearch(const StepModel &model) : model(model) {
     addStep(stages.first);
     addStep(stages.second);
   }
-  planning::Timeline &timeline = problem.timeline;
-  timeline.given = from.timeline.given;
-  timeline.kept = from.timeline.kept;
-  for (size_t tensor = 0; tensor < from.timeline.sizes.size(); ++tensor)
-    timeline.sizes.push_back(model.isFixed[tensor]
-                                 ? 0
-                                 : planning::alignTo(from.timeline.sizes[tensor], kArenaAlignment));
   for (const Update &update : model.memory.updates)
     if (update.old >= 0)
       problem.overwrites.push_back({update.old, model.memory.numberOf(update.value)});
@@ -53,7 +67,7 @@ StepSearch::StepSearch(const StepModel &model) : model(model) {
 void StepSearch::findLeastCosts() {
   const planning::Recomputation &from = model.problem;
   // Per tensor: the least cost of a step that writes it.
-  std::vector<int64_t> least(from.timeline.sizes.size(), std::numeric_limits<int64_t>::max());
+  std::vector<int64_t> least(problem.timeline.sizes.size(), std::numeric_limits<int64_t>::max());
   for (size_t step = 0; step < from.timeline.steps.size(); ++step)
     if (from.isRepeatable[step])
       for (int64_t write : from.timeline.steps[step].writes)

@@ -16,7 +16,9 @@ struct SearchedSequence {
 };
 
 /// A step model as the planner's problem: kernels of two stages are two steps, which are one launch
-/// again where they stand side by side. Tensors that lie in declarations take no bytes.
+/// again where they stand side by side. Tensors that lie in declarations take no bytes. A step that
+/// writes a part of a tensor has besides a result of no bytes, which the readers of the tensor read
+/// that come after it in the program.
 class StepSearch {
 public:
   explicit StepSearch(const StepModel &model);
@@ -36,7 +38,7 @@ public:
   int64_t peak() const { return planning::simulate(problem, planning::givenOrder(problem)).peak; }
 
 private:
-  void addStep(int64_t step);
+  void addStep(int64_t number);
   void findLeastCosts();
   planning::Sequence launches(const planning::Sequence &sequence) const;
 
@@ -49,6 +51,8 @@ private:
   std::vector<int64_t> stepOf;
   /// Per step of the model: the step of the program that it is the first or the second stage of.
   std::vector<int64_t> programStep;
+  /// Per tensor: the results of no bytes of the steps before that write a part of it.
+  std::vector<std::vector<int64_t>> partsOf;
 };
 
 } // namespace nap

@@ -1,6 +1,7 @@
 // Builds alternatives, the problem, and the function of a solution.
 #include "passes/memory/StepModel.h"
 
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -149,6 +150,48 @@ static int64_t firstAfterLoss(func::FuncOp func, const FunctionMemory &memory) {
   return -1;
 }
 
+/// Per tensor: whether it is written in parts, by several steps.
+static std::vector<bool> areOfParts(const planning::Timeline &timeline) {
+  std::vector<bool> result(timeline.sizes.size(), false);
+  for (const planning::Step &step : timeline.steps)
+    for (int64_t tensor : step.extends)
+      result[tensor] = true;
+  return result;
+}
+
+/// Per step: whether it lies between the first that writes a part and the loss, and the loss does
+/// not depend on it.
+static std::vector<bool> findEarlyGradients(const planning::Timeline &timeline,
+                                            const std::vector<bool> &isOfParts,
+                                            int64_t firstBackward) {
+  std::vector<bool> result(timeline.steps.size(), false), isWanted(timeline.sizes.size(), false);
+  auto isAnyIn = [](const std::vector<int64_t> &tensors, const std::vector<bool> &set) {
+    return llvm::any_of(tensors, [&](int64_t tensor) { return set[tensor]; });
+  };
+  int64_t firstPart = firstBackward;
+  for (int64_t number = firstBackward; number-- > 0;) {
+    const planning::Step &step = timeline.steps[number];
+    if (!step.extends.empty() || isAnyIn(step.writes, isOfParts))
+      firstPart = number;
+    result[number] = number + 1 != firstBackward && !isAnyIn(step.writes, isWanted) &&
+                     !isAnyIn(step.extends, isWanted);
+    if (!result[number])
+      for (int64_t read : step.reads)
+        isWanted[read] = true;
+  }
+  std::fill(result.begin(), result.begin() + firstPart, false);
+  return result;
+}
+
+/// Per tensor: its value; of one in parts, the join.
+static SmallVector<Value> valuesByNumber(const FunctionMemory &memory) {
+  SmallVector<Value> values(memory.timeline.sizes.size());
+  for (auto [value, number] : memory.numbers)
+    if (!memory.shifts.contains(value))
+      values[number] = value;
+  return values;
+}
+
 static bool hasBackward(func::FuncOp func) {
   for (unsigned result = 0; result < func.getNumResults(); ++result)
     for (StringRef key : {kUpdatesAttr, kGradientOfAttr})
@@ -173,9 +216,9 @@ std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors
   problem.programSteps = int64_t(memory.kernels.size());
   problem.firstBackward = firstBackward;
   model.isFixed = memory.isFixed();
-  model.values.resize(memory.timeline.sizes.size());
-  for (auto [value, number] : memory.numbers)
-    model.values[number] = value;
+  std::vector<bool> isOfParts = areOfParts(memory.timeline);
+  model.isEarlyGradient = findEarlyGradients(memory.timeline, isOfParts, firstBackward);
+  model.values = valuesByNumber(memory);
   auto addKernel = [&](KernelOp kernel) {
     KernelPrice price = priceOf(kernel);
     model.kernels.push_back(kernel);
@@ -185,8 +228,11 @@ std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors
   for (Operation *op : memory.kernels) {
     auto kernel = cast<KernelOp>(op);
     addKernel(kernel);
-    problem.isRepeatable.push_back(llvm::none_of(
-        kernel.getResults(), [&](Value result) { return model.isFixed[memory.numberOf(result)]; }));
+    // A tensor of parts has one version.
+    problem.isRepeatable.push_back(llvm::none_of(kernel.getResults(), [&](Value result) {
+      int64_t tensor = memory.numberOf(result);
+      return model.isFixed[tensor] || isOfParts[tensor];
+    }));
   }
   model.stages.resize(problem.programSteps);
   for (int64_t step = 0; step < firstBackward; ++step) {
@@ -201,8 +247,12 @@ std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors
       planning::Step way;
       for (Value input : alternative.kernel.getInputs())
         way.reads.push_back(memory.numberOf(input));
-      for (unsigned wanted : alternative.wanted)
-        way.writes.push_back(memory.numberOf(kernel.getResult(wanted)));
+      SmallVector<Value> results;
+      for (unsigned wanted : alternative.wanted) {
+        results.push_back(kernel.getResult(wanted));
+        way.writes.push_back(memory.numberOf(results.back()));
+      }
+      way.inPlace = inPlacePairs(memory, alternative.kernel, results);
       problem.timeline.steps.push_back(std::move(way));
       problem.isRepeatable.push_back(true);
       addKernel(alternative.kernel);
@@ -220,9 +270,8 @@ StepModel nap::modelWithoutBackward(func::FuncOp func, const DeclaredTensors &de
   model.problem.costs.assign(model.memory.kernels.size(), 0);
   model.problem.isRepeatable.assign(model.memory.kernels.size(), false);
   model.isFixed = model.memory.isFixed();
-  model.values.resize(model.memory.timeline.sizes.size());
-  for (auto [value, number] : model.memory.numbers)
-    model.values[number] = value;
+  model.isEarlyGradient.assign(model.memory.kernels.size(), false);
+  model.values = valuesByNumber(model.memory);
   for (Operation *kernel : model.memory.kernels)
     model.kernels.push_back(cast<KernelOp>(kernel));
   return model;
@@ -232,15 +281,19 @@ StepModel nap::modelWithoutBackward(func::FuncOp func, const DeclaredTensors &de
 
 /// Takes from each kernel the results that nobody reads, and kernels that have none left.
 static void dropUnread(Block &block) {
-  SmallVector<KernelOp> kernels(block.getOps<KernelOp>());
+  SmallVector<Operation *> all;
+  for (Operation &op : block.without_terminator())
+    all.push_back(&op);
   // Readers before what they read.
-  for (KernelOp kernel : llvm::reverse(kernels)) {
-    if (llvm::none_of(kernel.getResults(), [](Value result) { return result.use_empty(); }))
-      continue;
-    if (kernel->use_empty()) {
-      kernel.erase();
+  for (Operation *op : llvm::reverse(all)) {
+    if (op->use_empty()) {
+      op->erase();
       continue;
     }
+    auto kernel = dyn_cast<KernelOp>(op);
+    if (!kernel ||
+        llvm::none_of(kernel.getResults(), [](Value result) { return result.use_empty(); }))
+      continue;
     Block &body = kernel.getBody().front();
     SmallVector<Value> outputs, results;
     for (auto [stored, result] :
@@ -264,35 +317,77 @@ static void dropUnread(Block &block) {
   }
 }
 
+namespace {
+/// The values of the program as they are now.
+class Versions {
+public:
+  explicit Versions(OpBuilder &builder) : builder(builder) {}
+
+  void set(Value value, Value now) { kernelResults[value] = now; }
+  /// The newest version; rows and joins of new versions are written at the builder's place.
+  Value of(Value value);
+
+private:
+  OpBuilder &builder;
+  DenseMap<Value, Value> kernelResults;
+  /// Per alias: the last clone of it.
+  DenseMap<Operation *, Operation *> clones;
+};
+} // namespace
+
+Value Versions::of(Value value) {
+  auto known = kernelResults.find(value);
+  if (known != kernelResults.end())
+    return known->second;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isAlias(op))
+    return value;
+  IRMapping operands;
+  for (Value operand : op->getOperands())
+    operands.map(operand, of(operand));
+  Operation *&clone = clones[op];
+  bool isNewest =
+      clone && llvm::all_of(llvm::zip(op->getOperands(), clone->getOperands()), [&](auto pair) {
+        auto [old, own] = pair;
+        return operands.lookup(old) == own;
+      });
+  if (!isNewest)
+    clone = builder.clone(*op, operands);
+  return clone->getResult(0);
+}
+
 void nap::applySequence(StepModel &model, const planning::Sequence &sequence) {
   Block &block = model.func.getBody().front();
   Operation *terminator = block.getTerminator();
   OpBuilder builder(terminator);
-  const planning::Timeline &timeline = model.problem.timeline;
-  // Every instance is a clone; the old kernels go at the end.
-  DenseMap<Value, Value> newest;
-  auto newestOf = [&](Value value) {
-    auto known = newest.find(value);
-    return known == newest.end() ? value : known->second;
-  };
+  // Every instance is a clone; the old ones go at the end.
+  SmallVector<Operation *> old;
+  for (Operation &op : block.without_terminator())
+    old.push_back(&op);
+  Versions versions(builder);
   SmallVector<bool> isDone(model.kernels.size(), false);
   for (int64_t step : sequence) {
     KernelOp kernel = model.kernels[step];
     IRMapping operands;
     for (Value input : kernel.getInputs())
-      operands.map(input, newestOf(input));
+      operands.map(input, versions.of(input));
     auto clone = cast<KernelOp>(builder.clone(*kernel, operands));
     if (isDone[step] || step >= model.problem.programSteps)
       clone->setAttr("nap.recomputed", builder.getUnitAttr());
     isDone[step] = true;
-    for (auto [tensor, result] : llvm::zip(timeline.steps[step].writes, clone.getResults()))
-      newest[model.values[tensor]] = result;
+    // A step of the program has its kernel's results; an alternative has those of another.
+    SmallVector<Value> results(kernel.getResults());
+    if (step >= model.problem.programSteps)
+      results = llvm::map_to_vector(model.problem.timeline.steps[step].writes,
+                                    [&](int64_t tensor) { return model.values[tensor]; });
+    for (auto [value, result] : llvm::zip_equal(results, clone.getResults()))
+      versions.set(value, result);
   }
   for (OpOperand &operand : terminator->getOpOperands())
-    operand.set(newestOf(operand.get()));
-  for (KernelOp kernel : llvm::reverse(model.kernels)) {
-    kernel->dropAllUses();
-    kernel.erase();
+    operand.set(versions.of(operand.get()));
+  for (Operation *op : llvm::reverse(old)) {
+    op->dropAllUses();
+    op->erase();
   }
   dropUnread(block);
 }

@@ -23,8 +23,17 @@ struct StepModel {
   llvm::SmallVector<int64_t> matrixFlops;
   /// Per step of the program.
   llvm::SmallVector<KernelStages> stages;
-  /// Per tensor of the problem: its value in the function.
+  /// Per tensor of the problem: its value in the function; of one in parts, the join.
   llvm::SmallVector<mlir::Value> values;
+  /// Per step of the program: it stands before the loss, since what is computed in parts has its
+  /// loss and its gradients together, and belongs to the backward pass.
+  std::vector<bool> isEarlyGradient;
+
+  /// Whether such a step writes the tensor.
+  bool isOfEarlyGradient(int64_t tensor) const {
+    int64_t writer = memory.writerOf[tensor];
+    return writer >= 0 && isEarlyGradient[writer];
+  }
   /// Per tensor: its place is that of a declaration.
   std::vector<bool> isFixed;
 };
@@ -48,8 +57,8 @@ std::optional<StepModel> modelStep(mlir::func::FuncOp func, const DeclaredTensor
 StepModel modelWithoutBackward(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
 /// Puts the function's kernels in the order of `sequence`: clones for what is computed again
-/// (`nap.recomputed`), no alternative that is not in it, no result that nobody reads. The model is
-/// spent.
+/// (`nap.recomputed`), no alternative that is not in it, no result that nobody reads; rows and
+/// joins between them right before their first reader. The model is spent.
 void applySequence(StepModel &model, const planning::Sequence &sequence);
 
 } // namespace nap

@@ -69,11 +69,14 @@ static bool isOfHead(const StepModel &model, const Blocks &blocks, int64_t tenso
 
 planning::Sequence nap::sequenceOf(const StepModel &model, CheckpointStrategy strategy) {
   const planning::Recomputation &problem = model.problem;
-  Blocks blocks = findBlocks(model.memory, problem.firstBackward);
+  std::vector<bool> isForward(problem.programSteps, false);
+  for (int64_t step = 0; step < problem.firstBackward; ++step)
+    isForward[step] = !model.isEarlyGradient[step];
+  Blocks blocks = findBlocks(model.memory, isForward);
   planning::Strategy kept;
   auto keep = [&](auto isKept) {
     for (int64_t tensor = 0; tensor < int64_t(problem.timeline.sizes.size()); ++tensor)
-      kept.isKept.push_back(isKept(tensor));
+      kept.isKept.push_back(model.isOfEarlyGradient(tensor) || isKept(tensor));
   };
   switch (strategy) {
   case CheckpointStrategy::none:

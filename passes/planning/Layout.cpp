@@ -43,9 +43,10 @@ Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &
   std::vector<Interval> places;
   std::map<int64_t, int64_t> placeOf;
   for (size_t tensor = 0; tensor < timeline.sizes.size(); ++tensor) {
-    if (isFixed[tensor])
-      continue;
     const Interval &life = layout.lifetimes[tensor];
+    // A tensor that no step touches has no place.
+    if (isFixed[tensor] || life.upper < 0)
+      continue;
     auto [it, isNew] = placeOf.try_emplace(layout.storage[tensor], int64_t(places.size()));
     if (isNew)
       places.push_back({life.lower, life.upper, alignTo(life.size, alignment)});
@@ -58,7 +59,8 @@ Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &
   layout.height = placement.height;
   layout.offsets.assign(timeline.sizes.size(), -1);
   for (size_t tensor = 0; tensor < timeline.sizes.size(); ++tensor)
-    if (!isFixed[tensor])
-      layout.offsets[tensor] = placement.offsets[placeOf[layout.storage[tensor]]];
+    if (auto known = placeOf.find(layout.storage[tensor]);
+        !isFixed[tensor] && known != placeOf.end())
+      layout.offsets[tensor] = placement.offsets[known->second];
   return layout;
 }

@@ -7,7 +7,7 @@ namespace nap::planning {
 
 /// Where the tensors of a timeline lie, above the place of the fixed ones.
 struct Layout {
-  /// Per tensor, in bytes; -1 for fixed ones.
+  /// Per tensor, in bytes; -1 for fixed ones and for those that no step touches.
   std::vector<int64_t> offsets;
   /// The first tensor in each tensor's place: results take the place of inputs that die where they
   /// are written.

@@ -26,6 +26,8 @@ std::vector<Interval> nap::planning::lifetimes(const Timeline &timeline) {
       touch(tensor, step, step + 1);
     for (int64_t tensor : timeline.steps[step].writes)
       touch(tensor, step, step + 1);
+    for (int64_t tensor : timeline.steps[step].extends)
+      touch(tensor, step, step + 1);
   }
   for (int64_t tensor : timeline.kept)
     touch(tensor, 0, count + 1);
@@ -99,12 +101,25 @@ std::string nap::planning::checkPlan(const Timeline &timeline,
                  step.inPlace.end()))
           return fmt::format("step {} writes tensor {} over tensor {}, which it reads", number,
                              write, read);
+      for (int64_t extended : step.extends)
+        if (overlap(offsets, sizes, read, extended))
+          return fmt::format("step {} writes a part of tensor {} over tensor {}, which it reads",
+                             number, extended, read);
     }
+    for (int64_t extended : step.extends)
+      if (!memory.valid[extended])
+        return fmt::format("step {} writes a part of tensor {}, whose other parts were overwritten",
+                           number, extended);
     for (int64_t write : step.writes)
       memory.write(write);
     for (int64_t write : step.writes)
       if (!memory.valid[write])
         return fmt::format("step {} writes tensor {} and another to the same bytes", number, write);
+    for (int64_t extended : step.extends)
+      if (!memory.valid[extended])
+        return fmt::format(
+            "step {} writes a part of tensor {} and another tensor to the same bytes", number,
+            extended);
   }
   for (int64_t tensor : timeline.kept)
     if (!memory.valid[tensor])

@@ -17,6 +17,8 @@ struct Step {
   /// (read, write): every task reads an element of the first only to write the same element of the
   /// second, so that both may share storage.
   std::vector<std::pair<int64_t, int64_t>> inPlace;
+  /// Tensors of which it writes one more part: what earlier steps wrote of them stays.
+  std::vector<int64_t> extends = {};
 };
 
 /// A function's launches in order, over tensors numbered from 0.
@@ -41,7 +43,8 @@ std::vector<Interval> lifetimes(const Timeline &timeline);
 /// Executes the timeline on byte ranges: tensor t occupies [offsets[t], offsets[t] + sizes[t]), and
 /// a write ends the life of everything that it overlaps. One sentence about the first read of bytes
 /// that another tensor has overwritten, or a write over a tensor that the same step reads where
-/// `inPlace` does not allow it; empty if there is none. Independent of `lifetimes` and `place`.
+/// `inPlace` does not allow it, or a further part of a tensor whose first part is lost; empty if
+/// there is none. Independent of `lifetimes` and `place`.
 std::string checkPlan(const Timeline &timeline, const std::vector<int64_t> &offsets);
 
 } // namespace nap::planning

@@ -212,6 +212,8 @@ Unrolled nap::planning::unroll(const Recomputation &problem, const Sequence &seq
       written.push_back({write, version});
       step.writes.push_back(version);
     }
+    for (int64_t extended : from.extends)
+      step.extends.push_back(newest[extended]);
     for (auto [read, write] : from.inPlace)
       for (auto [original, version] : written)
         if (original == write)
@@ -232,12 +234,18 @@ Unrolled nap::planning::unroll(const Recomputation &problem, const Sequence &seq
   for (Step &step : result.timeline.steps) {
     std::erase_if(step.inPlace, [&](auto &pair) { return !isRead[pair.second]; });
     std::erase_if(step.writes, [&](int64_t write) { return !isRead[write]; });
+    std::erase_if(step.extends, [&](int64_t extended) { return !isRead[extended]; });
   }
   return result;
 }
 
 std::string nap::planning::checkSequence(const Recomputation &problem, const Sequence &sequence) {
   const Timeline &timeline = problem.timeline;
+  // The steps of the program that write a part of a tensor beside its first.
+  std::vector<std::vector<int64_t>> extenders(timeline.sizes.size());
+  for (int64_t step = 0; step < problem.programSteps; ++step)
+    for (int64_t extended : timeline.steps[step].extends)
+      extenders[extended].push_back(step);
   std::vector<bool> isThere(timeline.sizes.size(), false);
   for (int64_t tensor : timeline.given)
     isThere[tensor] = true;
@@ -250,9 +258,24 @@ std::string nap::planning::checkSequence(const Recomputation &problem, const Seq
       if (!isThere[read])
         return fmt::format("step {} at place {} reads tensor {}, which is not computed yet", number,
                            place, read);
-    for (int64_t write : timeline.steps[number].writes)
+    for (int64_t read : timeline.steps[number].reads)
+      for (int64_t part : extenders[read])
+        if (part < number && times[part] == 0)
+          return fmt::format(
+              "step {} at place {} reads tensor {}, of which step {} has not written "
+              "its part",
+              number, place, read, part);
+    for (int64_t extended : timeline.steps[number].extends)
+      if (!isThere[extended])
+        return fmt::format("step {} at place {} writes a part of tensor {}, whose first part is "
+                           "not written yet",
+                           number, place, extended);
+    bool writesPart = !timeline.steps[number].extends.empty();
+    for (int64_t write : timeline.steps[number].writes) {
       isThere[write] = true;
-    if (++times[number] > 1 && !problem.isRepeatable[number])
+      writesPart |= !extenders[write].empty();
+    }
+    if (++times[number] > 1 && (writesPart || !problem.isRepeatable[number]))
       return fmt::format("step {} at place {} is executed a second time", number, place);
   }
   for (int64_t step = 0; step < problem.programSteps; ++step)

@@ -14,7 +14,8 @@ struct Recomputation {
   int64_t programSteps = 0;
   /// Time of each step, in nanoseconds.
   std::vector<int64_t> costs;
-  /// False for steps that are executed once: those that write state.
+  /// False for steps that are executed once: those that write state, or one of the parts of a
+  /// tensor.
   std::vector<bool> isRepeatable;
   /// The steps before this one are the forward pass.
   int64_t firstBackward = 0;
@@ -54,9 +55,9 @@ struct Unrolled {
 };
 Unrolled unroll(const Recomputation &problem, const Sequence &sequence);
 
-/// One sentence about a sequence that reads what is not there, repeats what may not be repeated, or
-/// leaves out such a step or a tensor that is wanted at the end; empty if nothing is wrong.
-/// Independent of the functions above.
+/// One sentence about a sequence that reads what is not there or not there in all its parts,
+/// repeats what may not be repeated, or leaves out such a step or a tensor that is wanted at the
+/// end; empty if nothing is wrong. Independent of the functions above.
 std::string checkSequence(const Recomputation &problem, const Sequence &sequence);
 
 } // namespace nap::planning

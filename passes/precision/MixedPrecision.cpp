@@ -71,8 +71,12 @@ static Value unrounded(Value x) {
     return again(op, op->getOperands());
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return again(op, {castToF32(builder, reduce.getX())});
-  if (auto scatter = dyn_cast<ScatterAddOp>(op))
-    return again(op, {castToF32(builder, scatter.getRows()), scatter.getIds()});
+  if (auto scatter = dyn_cast<ScatterAddOp>(op)) {
+    SmallVector<Value> operands{castToF32(builder, scatter.getRows()), scatter.getIds()};
+    if (scatter.getInto())
+      operands.push_back(operand(scatter.getInto()));
+    return again(op, operands);
+  }
   if (isView(op) || isa<AddOp, PadOp, ConcatOp>(op))
     return again(op, llvm::map_to_vector(op->getOperands(), operand));
   return {};

@@ -374,8 +374,8 @@ AttentionOp Matcher::build() {
     valueSize *= productSizes[letter];
   std::string rowText = row ? std::string(1, row) : "";
   // A factor of the queries is one of the scores.
-  Value q = way.scores.getOperands()[queryOperand], k = way.scores.getOperands()[1 - queryOperand];
-  Value v = way.product.getOperands()[1 - way.probabilities];
+  Value q = way.scores.getFactors()[queryOperand], k = way.scores.getFactors()[1 - queryOperand];
+  Value v = way.product.getFactors()[1 - way.probabilities];
   if (auto scaled = q.getDefiningOp<MulOp>())
     if (std::optional<double> factor = splatNumber(scaled.getRhs()); factor && *factor > 0) {
       way.scale *= *factor;
@@ -431,7 +431,7 @@ AttentionOp Matcher::build() {
 }
 
 AttentionFinding nap::recognizeAttention(EinsumOp product) {
-  if (product.getOperands().size() != 2)
+  if (product.getFactors().size() != 2)
     return {};
   for (unsigned operand : {0u, 1u}) {
     Way way;

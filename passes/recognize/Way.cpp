@@ -103,7 +103,7 @@ static Value matchDropout(SelectOp select, Way &way) {
 }
 
 bool nap::climbSoftmax(Way &way) {
-  Value x = way.product.getOperands()[way.probabilities];
+  Value x = way.product.getFactors()[way.probabilities];
   while (Operation *op = x.getDefiningOp()) {
     if (isa<ReshapeOp, PermuteOp, CastOp>(op)) {
       way.ops.push_back(op);
@@ -223,7 +223,7 @@ bool nap::climbScores(Way &way) {
   while (Operation *op = x.getDefiningOp()) {
     if (auto einsum = dyn_cast<EinsumOp>(op)) {
       way.scores = einsum;
-      return einsum.getOperands().size() == 2 && way.scale > 0;
+      return einsum.getFactors().size() == 2 && way.scale > 0;
     }
     way.ops.push_back(op);
     if (isa<ReshapeOp, PermuteOp, CastOp>(op)) {

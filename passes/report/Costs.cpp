@@ -6,6 +6,7 @@
 #include "ir/contraction/Epilogue.h"
 #include "ir/schedule/ContractionSchedule.h"
 #include "passes/MemoryModel.h"
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -229,7 +230,7 @@ Work nap::workOf(Operation *op, const SymbolTable &symbols) {
 
 Count nap::leastBytes(Operation *op, const SymbolTable &symbols) {
   Block *body = bodyOf(op, symbols);
-  if (!body && isFree(op))
+  if (!body && (isFree(op) || isPlacedJoin(op)))
     return 0;
   Count bytes = 0;
   for (Value result : op->getResults())

@@ -1,6 +1,7 @@
 // How long work takes at the roof of a device.
 #include "passes/report/KernelTime.h"
 
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 
 using namespace nap;
@@ -19,7 +20,7 @@ RoofTime nap::roofTime(const Work &work, Count bytes, const Device &device) {
 
 double nap::kernelTime(mlir::Operation *kernel, const mlir::SymbolTable &symbols,
                        const Device &device) {
-  if (isFree(kernel) || kernel->hasTrait<mlir::OpTrait::IsTerminator>())
+  if (isFree(kernel) || isPlacedJoin(kernel) || kernel->hasTrait<mlir::OpTrait::IsTerminator>())
     return 0;
   RoofTime time = roofTime(workOf(kernel, symbols), plannedBytes(kernel, symbols), device);
   time.launch = device.launchSeconds;

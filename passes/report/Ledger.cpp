@@ -3,6 +3,7 @@
 
 #include "ir/schedule/Entries.h"
 #include "passes/MemoryModel.h"
+#include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
 
@@ -48,9 +49,11 @@ using FiguresByOp = DenseMap<Operation *, OpFigures>;
 static StepTotals stepTotals(ModuleOp module, FiguresByOp &figures) {
   SymbolTable symbols(module);
   StepTotals totals;
-  for (auto [func, times] : stepFunctions(module))
-    for (Operation &op : cast<func::FuncOp>(func).getOps()) {
-      if (op.hasTrait<OpTrait::IsTerminator>())
+  for (auto [func, times] : stepFunctions(module)) {
+    auto ops = cast<func::FuncOp>(func).getOps();
+    bool hasKernels = llvm::any_of(ops, [](Operation &op) { return isa<KernelOp, LaunchOp>(op); });
+    for (Operation &op : ops) {
+      if (op.hasTrait<OpTrait::IsTerminator>() || (hasKernels && isAlias(&op)))
         continue;
       ++totals.ops;
       OpFigures &of = figures[&op];
@@ -61,6 +64,7 @@ static StepTotals stepTotals(ModuleOp module, FiguresByOp &figures) {
       totals.leastBytes += of.leastBytes * times;
       totals.plannedBytes += of.plannedBytes * times;
     }
+  }
   return totals;
 }
 
@@ -85,18 +89,30 @@ static Tensors tensorsOf(func::FuncOp func) {
   Tensors tensors;
   DenseMap<Value, int64_t> numbers;
   Block &block = func.getBody().front();
+  // Parts of a join are the join.
+  DenseMap<Value, Value> wholeOf;
+  for (Operation &op : block)
+    if (isPlacedJoin(&op))
+      for (Value part : op.getOperands())
+        wholeOf[part] = op.getResult(0);
   for (Operation &op : block.without_terminator()) {
-    if (isFree(&op))
+    if (isFree(&op) || isPlacedJoin(&op))
       continue;
     planning::Step step;
     for (Value operand : op.getOperands())
       if (auto found = numbers.find(rootOf(operand)); found != numbers.end())
         step.reads.push_back(found->second);
     for (Value result : op.getResults()) {
-      int64_t number = numbers.try_emplace(result, tensors.values.size()).first->second;
+      auto part = wholeOf.find(result);
+      Value whole = part == wholeOf.end() ? result : part->second;
+      auto [known, isNew] = numbers.try_emplace(whole, tensors.values.size());
+      int64_t number = known->second;
+      numbers[result] = number;
       step.writes.push_back(number);
-      tensors.values.push_back(result);
-      tensors.timeline.sizes.push_back(bytesOf(result.getType()));
+      if (!isNew)
+        continue;
+      tensors.values.push_back(whole);
+      tensors.timeline.sizes.push_back(bytesOf(whole.getType()));
     }
     tensors.ops.push_back(&op);
     tensors.timeline.steps.push_back(std::move(step));
@@ -270,7 +286,7 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
   llvm::MapVector<StringRef, OpGroup> groups;
   for (auto [func, times] : stepFunctions(module))
     for (Operation &op : cast<func::FuncOp>(func).getOps()) {
-      if (isFree(&op) || op.hasTrait<OpTrait::IsTerminator>())
+      if (isFree(&op) || isPlacedJoin(&op) || op.hasTrait<OpTrait::IsTerminator>())
         continue;
       StringRef name = nameOf(&op);
       OpGroup &group = groups[name];

@@ -1,4 +1,4 @@
-// Einsums as contractions of two operands, sums and products.
+// Einsums as contractions of two operands, sums and products; where sums start.
 #include "passes/simplify/Patterns.h"
 
 #include "ir/Einsum.h"
@@ -47,7 +47,7 @@ static LogicalResult splitEinsum(EinsumOp op, PatternRewriter &rewriter) {
   if (steps.size() == 1 && steps[0].contracts)
     return failure();
   Location loc = op.getLoc();
-  SmallVector<Value> tensors(op.getOperands());
+  SmallVector<Value> tensors(op.getFactors());
   // Factors narrower than the result are widened first, so that no step rounds.
   for (Value &tensor : tensors)
     if (auto type = cast<RankedTensorType>(tensor.getType());
@@ -67,7 +67,7 @@ static LogicalResult splitEinsum(EinsumOp op, PatternRewriter &rewriter) {
     else if (step.contracts)
       tensors.push_back(EinsumOp::create(rewriter, loc, op.getType().clone(shape),
                                          ValueRange{tensors[step.lhs], tensors[step.rhs]},
-                                         rewriter.getStringAttr(step.pattern.text())));
+                                         step.pattern.text()));
     else {
       Value lhs = place(0), rhs = place(1);
       tensors.push_back(MulOp::create(rewriter, loc, lhs, rhs));
@@ -77,6 +77,65 @@ static LogicalResult splitEinsum(EinsumOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Whether `value` is there and is +0 everywhere.
+static bool isZero(Value value) {
+  TypedAttr splat = value ? splatOf(value) : TypedAttr();
+  if (auto real = dyn_cast_if_present<FloatAttr>(splat))
+    return real.getValue().isPosZero();
+  auto integer = dyn_cast_if_present<IntegerAttr>(splat);
+  return integer && integer.getValue().isZero();
+}
+
+/// A chain that goes on from 0 starts there (exact).
+static LogicalResult dropZeroInit(EinsumOp op, PatternRewriter &rewriter) {
+  if (!isZero(op.getInit()))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op.getInitMutable().clear(); });
+  return success();
+}
+
+/// Rows that are added into 0 (exact).
+static LogicalResult dropZeroInto(ScatterAddOp op, PatternRewriter &rewriter) {
+  if (!isZero(op.getInto()))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op.getIntoMutable().clear(); });
+  return success();
+}
+
+/// Whether all that becomes of a value is its rounding to a narrower type.
+static bool isOnlyRounded(Value value) {
+  unsigned width = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto cast = dyn_cast<CastOp>(user);
+    return cast && cast.getType().getElementTypeBitWidth() < width;
+  });
+}
+
+/// Rows added into zeros and then to x are added into x, rows added into g and then to x into x + g
+/// (to rounding): the gradient of an embedding that is used elsewhere too, or summed over
+/// micro-batches. A sum that is rounded at once is left to the kernel that rounds it: no wide copy
+/// of it exists.
+static LogicalResult scatterIntoTerm(AddOp op, PatternRewriter &rewriter) {
+  // So is a sum of narrow floats, which nap-mixed-precision takes roundings out of.
+  Type element = op.getType().getElementType();
+  if (accumulatorType(element) != element || isOnlyRounded(op))
+    return failure();
+  for (auto [x, y] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
+    auto scatter = x.getDefiningOp<ScatterAddOp>();
+    if (!scatter || !scatter->hasOneUse())
+      continue;
+    if (Value into = scatter.getInto())
+      y = AddOp::create(rewriter, op.getLoc(), y, into);
+    rewriter.replaceOpWithNewOp<ScatterAddOp>(op, op.getType(), scatter.getRows(), scatter.getIds(),
+                                              y);
+    return success();
+  }
+  return failure();
+}
+
 void nap::addContractionPatterns(RewritePatternSet &patterns) {
   patterns.add(splitEinsum);
+  patterns.add(dropZeroInit);
+  patterns.add(dropZeroInto);
+  patterns.add(scatterIntoTerm);
 }

@@ -11,10 +11,19 @@
 namespace napkin::runtime {
 
 std::vector<int64_t> inputsOf(const Program &program, const Function &function) {
+  std::vector<int64_t> inputs;
+  for (size_t i = 0; i < program.tensors.size(); ++i)
+    if (program.tensors[i].role == Role::input)
+      inputs.push_back(static_cast<int64_t>(i));
   std::set<int64_t> found;
+  // Rows of an input are a tensor of their own that lies in it.
   auto add = [&](int64_t index) {
-    if (program.tensors[index].role == Role::input)
-      found.insert(index);
+    int64_t offset = program.tensors[index].offset;
+    for (int64_t input : inputs) {
+      const TensorInfo &whole = program.tensors[input];
+      if (offset >= whole.offset && offset < whole.offset + whole.bytes)
+        found.insert(input);
+    }
   };
   for (const Launch &launch : function.launches)
     for (int64_t index : launch.arguments)

@@ -97,6 +97,13 @@ nap.kernel_def scatter @scattered_numbers {
   nap.yield %0 : tensor<7xf32>
 }
 
+// CHECK: scattered_into: {{.*}} equal
+nap.kernel_def scatter @scattered_into {
+^bb0(%r: tensor<6x5x40xf32>, %i: tensor<6x5xi32>, %x: tensor<11x40xf32>):
+  %0 = nap.scatter_add %r, %i into %x : tensor<6x5x40xf32>, tensor<6x5xi32>, tensor<11x40xf32> -> tensor<11x40xf32>
+  nap.yield %0 : tensor<11x40xf32>
+}
+
 // CHECK: put: {{.*}} equal
 nap.kernel_def scatter @put {
 ^bb0(%v: tensor<4xf32>, %i: tensor<4xi32>):

@@ -81,7 +81,18 @@ static Results executeKernel(Machine &machine, Block &body, ArrayRef<Tensor> inp
   return stored;
 }
 
+/// A join whose parts were written where it lies: nothing moves.
+static Tensor executePlacedJoin(nap::ConcatOp op, ArrayRef<Tensor> parts) {
+  std::vector<Number> values;
+  for (const Tensor &part : parts)
+    for (int64_t i = 0; i < part.size(); ++i)
+      values.push_back(part.at(i));
+  return Machine::makeStored(op.getType(), std::move(values));
+}
+
 static Results executeOp(Machine &machine, Operation &op, ArrayRef<Tensor> operands) {
+  if (op.hasAttr(nap::kPlacedAttr))
+    return one(executePlacedJoin(cast<nap::ConcatOp>(op), operands));
   if (nap::isView(&op))
     return one(executeView(&op, operands[0]));
   if (auto kernel = dyn_cast<nap::KernelOp>(op))

@@ -100,6 +100,51 @@ func.func @types(%x: tensor<3x5xf32>, %z: tensor<5x7xf64>) {
 
 // -----
 
+// nap.einsum C6
+func.func @initType(%x: tensor<3x5xf32>, %z: tensor<5x7xf32>, %s: tensor<7x3xf32>) {
+  // expected-error@+1 {{init has type 'tensor<7x3xf32>', wanted 'tensor<3x7xf32>', the result's}}
+  %y = nap.einsum "ab,bc->ac" %x, %z init %s : (tensor<3x5xf32>, tensor<5x7xf32>, tensor<7x3xf32>) -> tensor<3x7xf32>
+  return
+}
+
+// -----
+
+// nap.einsum C6
+func.func @initRounds(%x: tensor<3x5xbf16>, %z: tensor<5x7xbf16>, %s: tensor<3x7xbf16>) {
+  // expected-error@+1 {{init has element type 'bf16', which rounds the sums; wanted f32, f64 or an integer}}
+  %y = nap.einsum "ab,bc->ac" %x, %z init %s : (tensor<3x5xbf16>, tensor<5x7xbf16>, tensor<3x7xbf16>) -> tensor<3x7xbf16>
+  return
+}
+
+// -----
+
+// nap.einsum C6
+func.func @initOfThree(%x: tensor<5x5xf32>) {
+  // expected-error@+1 {{there are 3 operands beside init, wanted 2}}
+  %y = nap.einsum "ab,bc,cd->ad" %x, %x, %x init %x : (tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xf32>) -> tensor<5x5xf32>
+  return
+}
+
+// -----
+
+// nap.einsum C6
+func.func @initOfLoneLetter(%x: tensor<3x5x2xf32>, %z: tensor<5x7xf32>, %s: tensor<3x7xf32>) {
+  // expected-error@+1 {{letter d is summed in one operand alone; sum it before going on from init}}
+  %y = nap.einsum "abd,bc->ac" %x, %z init %s : (tensor<3x5x2xf32>, tensor<5x7xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>
+  return
+}
+
+// -----
+
+// nap.einsum C6
+func.func @initOfProduct(%x: tensor<3xf32>, %z: tensor<7xf32>, %s: tensor<3x7xf32>) {
+  // expected-error@+1 {{no letter of "a,c->ac" is summed; add init to the product}}
+  %y = nap.einsum "a,c->ac" %x, %z init %s : (tensor<3xf32>, tensor<7xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>
+  return
+}
+
+// -----
+
 // nap.reduce C1
 func.func @axes(%x: tensor<3x5xf32>) {
   // expected-error@+1 {{axes must rise strictly, found 1 after 1}}

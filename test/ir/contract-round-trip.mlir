@@ -18,3 +18,10 @@ func.func @kept_as_summed(%x: tensor<3x5xbf16>, %w: tensor<7x5xbf16>) -> tensor<
   %y = nap.einsum "sd,vd->sv" %x, %w : (tensor<3x5xbf16>, tensor<7x5xbf16>) -> tensor<3x7xf32>
   return %y : tensor<3x7xf32>
 }
+
+// CHECK-LABEL: func.func @goes_on
+func.func @goes_on(%x: tensor<3x5xf32>, %w: tensor<7x5xf32>, %s: tensor<3x7xf32>) -> tensor<3x7xf32> {
+  // CHECK: nap.einsum "ad,vd->av" %{{.+}}, %{{.+}} init %{{.+}} : (tensor<3x5xf32>, tensor<7x5xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>
+  %y = nap.einsum "ad,vd->av" %x, %w init %s : (tensor<3x5xf32>, tensor<7x5xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>
+  return %y : tensor<3x7xf32>
+}

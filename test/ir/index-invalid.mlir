@@ -127,6 +127,15 @@ func.func @scatterType(%rows: tensor<3x5xf32>, %ids: tensor<3xi32>) {
 
 // -----
 
+// nap.scatter_add C3
+func.func @scatterInto(%rows: tensor<3x5xf32>, %ids: tensor<3xi32>, %x: tensor<6x5xf32>) {
+  // expected-error@+1 {{into has type 'tensor<6x5xf32>', wanted 'tensor<7x5xf32>', the result's}}
+  %y = nap.scatter_add %rows, %ids into %x : tensor<3x5xf32>, tensor<3xi32>, tensor<6x5xf32> -> tensor<7x5xf32>
+  return
+}
+
+// -----
+
 // nap.take_along C1
 func.func @takeIds(%x: tensor<3x5xf32>, %ids: tensor<5x2xi32>) {
   // expected-error@+1 {{ids have sizes 5x2, wanted 3, perhaps with one axis more}}

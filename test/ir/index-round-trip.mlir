@@ -39,3 +39,10 @@ func.func @rows(%x: tensor<3x8xf64>) -> tensor<3xi32> {
   %folded = nap.fold %windows sizes [2] strides [2] dilations [1] : tensor<3x4x2xf64> -> tensor<3x8xf64>
   return %best : tensor<3xi32>
 }
+
+// CHECK-LABEL: func.func @into
+func.func @into(%rows: tensor<3x5xf32>, %ids: tensor<3xi32>, %x: tensor<7x5xf32>) -> tensor<7x5xf32> {
+  // CHECK: nap.scatter_add %{{.+}}, %{{.+}} into %{{.+}} : tensor<3x5xf32>, tensor<3xi32>, tensor<7x5xf32> -> tensor<7x5xf32>
+  %y = nap.scatter_add %rows, %ids into %x : tensor<3x5xf32>, tensor<3xi32>, tensor<7x5xf32> -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}

@@ -151,3 +151,29 @@ func.func @accumulate(%g: tensor<3xf32> {nap.of = @"w#g"}, %x: tensor<7x3xf32> {
   }
   return %0 : tensor<3xf32>
 }
+
+// -----
+
+// Sums that go on from a tensor that nobody reads afterwards are written over it: a product's, a scatter's; not
+// where the tensor is a factor too.
+// CHECK-LABEL: func.func @sums_in_place
+// CHECK: %[[A:.+]] = nap.kernel pointwise "neg"
+// CHECK-SAME: nap.offsets = array<i64: [[PLACE:[0-9]+]]>
+// CHECK: %[[B:.+]] = nap.kernel contraction "matmul"{{.*}}%[[A]])
+// CHECK-SAME: nap.offsets = array<i64: [[PLACE]]>
+// CHECK: %[[C:.+]] = nap.kernel scatter "scatter_add"{{.*}}%[[B]])
+// CHECK-SAME: nap.offsets = array<i64: [[PLACE]]>
+// CHECK: nap.kernel contraction "matmul"(%[[C]])
+// CHECK-NOT: nap.offsets = array<i64: [[PLACE]]>
+// CHECK: return
+nap.declare parameter @w : tensor<5x5xf32>
+nap.declare input @rows : tensor<3x5xf32>
+nap.declare input @ids : tensor<3xi32>
+func.func @sums_in_place(%w: tensor<5x5xf32> {nap.of = @w}, %rows: tensor<3x5xf32> {nap.of = @rows}, %ids: tensor<3xi32> {nap.of = @ids})
+    -> (tensor<5x5xf32> {nap.result = "output y"}) {
+  %a = nap.neg %w : tensor<5x5xf32>
+  %b = nap.einsum "ra,rb->ab" %rows, %rows init %a : (tensor<3x5xf32>, tensor<3x5xf32>, tensor<5x5xf32>) -> tensor<5x5xf32>
+  %c = nap.scatter_add %rows, %ids into %b : tensor<3x5xf32>, tensor<3xi32>, tensor<5x5xf32> -> tensor<5x5xf32>
+  %d = nap.einsum "ab,bc->ac" %c, %c init %c : (tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xf32>) -> tensor<5x5xf32>
+  return %d : tensor<5x5xf32>
+}

@@ -172,3 +172,68 @@ func.func @evaluate(%x: tensor<3xf32>) -> tensor<3xf32> {
   %y = nap.stop_gradient %x : tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// CHECK-LABEL: func.func @sums_from_zero_start_there
+// CHECK-SAME: (%[[X:.+]]: tensor<3x5xf32>, %[[W:.+]]: tensor<5x7xf32>, %[[ROWS:.+]]: tensor<2x7xf32>, %[[IDS:.+]]: tensor<2xi32>)
+func.func @sums_from_zero_start_there(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>, %rows: tensor<2x7xf32>, %ids: tensor<2xi32>) -> (tensor<3x7xf32>, tensor<3x7xf32>) {
+  %zero = nap.constant dense<0.0> : tensor<3x7xf32>
+  // CHECK: nap.einsum "ab,bc->ac" %[[X]], %[[W]] :
+  %y = nap.einsum "ab,bc->ac" %x, %w init %zero : (tensor<3x5xf32>, tensor<5x7xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>
+  // CHECK: nap.scatter_add %[[ROWS]], %[[IDS]] :
+  %z = nap.scatter_add %rows, %ids into %zero : tensor<2x7xf32>, tensor<2xi32>, tensor<3x7xf32> -> tensor<3x7xf32>
+  return %y, %z : tensor<3x7xf32>, tensor<3x7xf32>
+}
+
+// A chain from -0 may end in -0: it stays.
+// CHECK-LABEL: func.func @sums_from_minus_zero_stay
+func.func @sums_from_minus_zero_stay(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>) -> tensor<3x7xf32> {
+  %zero = nap.constant dense<-0.0> : tensor<3x7xf32>
+  // CHECK: nap.einsum {{.*}} init
+  %y = nap.einsum "ab,bc->ac" %x, %w init %zero : (tensor<3x5xf32>, tensor<5x7xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>
+  return %y : tensor<3x7xf32>
+}
+
+// CHECK-LABEL: func.func @scattered_rows_go_into_the_other_term
+// CHECK-SAME: (%[[ROWS:.+]]: tensor<2x7xf32>, %[[IDS:.+]]: tensor<2xi32>, %[[X:.+]]: tensor<3x7xf32>)
+func.func @scattered_rows_go_into_the_other_term(%rows: tensor<2x7xf32>, %ids: tensor<2xi32>, %x: tensor<3x7xf32>) -> tensor<3x7xf32> {
+  // CHECK-NEXT: %[[Y:.+]] = nap.scatter_add %[[ROWS]], %[[IDS]] into %[[X]]
+  // CHECK-NEXT: return %[[Y]]
+  %y = nap.scatter_add %rows, %ids : tensor<2x7xf32>, tensor<2xi32> -> tensor<3x7xf32>
+  %z = nap.add %x, %y : tensor<3x7xf32>
+  return %z : tensor<3x7xf32>
+}
+
+// CHECK-LABEL: func.func @scattered_rows_come_last
+// CHECK-SAME: (%[[ROWS:.+]]: tensor<2x7xf32>, %[[IDS:.+]]: tensor<2xi32>, %[[X:.+]]: tensor<3x7xf32>, %[[G:.+]]: tensor<3x7xf32>)
+func.func @scattered_rows_come_last(%rows: tensor<2x7xf32>, %ids: tensor<2xi32>, %x: tensor<3x7xf32>, %g: tensor<3x7xf32>) -> tensor<3x7xf32> {
+  // CHECK-NEXT: %[[SUM:.+]] = nap.add %[[X]], %[[G]]
+  // CHECK-NEXT: %[[Y:.+]] = nap.scatter_add %[[ROWS]], %[[IDS]] into %[[SUM]]
+  // CHECK-NEXT: return %[[Y]]
+  %y = nap.scatter_add %rows, %ids into %g : tensor<2x7xf32>, tensor<2xi32>, tensor<3x7xf32> -> tensor<3x7xf32>
+  %z = nap.add %x, %y : tensor<3x7xf32>
+  return %z : tensor<3x7xf32>
+}
+
+// Scattered rows that somebody else reads are scattered by themselves.
+// CHECK-LABEL: func.func @scattered_rows_with_two_readers_stay
+func.func @scattered_rows_with_two_readers_stay(%rows: tensor<2x7xf32>, %ids: tensor<2xi32>, %x: tensor<3x7xf32>) -> (tensor<3x7xf32>, tensor<3x7xf32>) {
+  // CHECK: nap.scatter_add
+  // CHECK-NOT: into
+  // CHECK: nap.add
+  %y = nap.scatter_add %rows, %ids : tensor<2x7xf32>, tensor<2xi32> -> tensor<3x7xf32>
+  %z = nap.add %x, %y : tensor<3x7xf32>
+  return %y, %z : tensor<3x7xf32>, tensor<3x7xf32>
+}
+
+// A sum that is rounded at once stays with its rounding.
+// CHECK-LABEL: func.func @rounded_sums_stay
+func.func @rounded_sums_stay(%rows: tensor<2x7xf32>, %ids: tensor<2xi32>, %x: tensor<3x7xf32>) -> tensor<3x7xbf16> {
+  // CHECK: nap.scatter_add
+  // CHECK-NOT: into
+  // CHECK: nap.add
+  // CHECK-NEXT: nap.cast
+  %y = nap.scatter_add %rows, %ids : tensor<2x7xf32>, tensor<2xi32> -> tensor<3x7xf32>
+  %z = nap.add %x, %y : tensor<3x7xf32>
+  %n = nap.cast %z : tensor<3x7xf32> -> tensor<3x7xbf16>
+  return %n : tensor<3x7xbf16>
+}

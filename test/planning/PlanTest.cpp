@@ -96,6 +96,48 @@ static void testPlaceBeginsWithItsEarliestTensor() {
   expect(checkPlan(timeline, offsets).empty(), "the layout is a sound plan");
 }
 
+/// Tensor 1 is written in two parts, by steps 0 and 2, and read as a whole by step 3.
+static Timeline parts() {
+  Timeline timeline;
+  timeline.sizes = {8, 16, 8, 8};
+  timeline.given = {0};
+  timeline.kept = {3};
+  timeline.steps = {{{0}, {1}, {}}, {{0}, {2}, {}}, {{2}, {}, {}, {1}}, {{1}, {3}, {}}};
+  return timeline;
+}
+
+static void testPartsLiveFromTheFirst() {
+  auto intervals = lifetimes(parts());
+  expect(intervals[1].lower == 0 && intervals[1].upper == 4,
+         "a tensor of parts lives from its first");
+  expect(checkPlan(parts(), {0, 8, 24, 24}).empty(), "a good plan of parts is refused");
+}
+
+static void testCheckerFindsLostPart() {
+  Timeline timeline = parts();
+  timeline.steps[2].reads = {0};
+  expect(checkPlan(timeline, {0, 8, 16, 24}) ==
+             "step 2 writes a part of tensor 1, whose other parts were overwritten",
+         "a lost part is not seen");
+}
+
+static void testCheckerFindsPartOverRead() {
+  Timeline timeline = parts();
+  timeline.steps[2].reads = {1};
+  expect(checkPlan(timeline, {0, 8, 24, 24}) ==
+             "step 2 writes a part of tensor 1 over tensor 1, which it reads",
+         "a part written over its own reader is not seen");
+}
+
+static void testCheckerFindsPartUnderWrite() {
+  Timeline timeline = parts();
+  timeline.steps[2].writes = {3};
+  timeline.steps[3].writes = {};
+  expect(checkPlan(timeline, {0, 8, 24, 16}) ==
+             "step 2 writes a part of tensor 1 and another tensor to the same bytes",
+         "a part under another result is not seen");
+}
+
 int main() {
   testPlaceBeginsWithItsEarliestTensor();
   testLifetimes();
@@ -107,5 +149,9 @@ int main() {
   testCheckerFindsEarlyStateUpdate();
   testCheckerFindsLostResult();
   testCheckerFindsTwoWritesToOnePlace();
+  testPartsLiveFromTheFirst();
+  testCheckerFindsLostPart();
+  testCheckerFindsPartOverRead();
+  testCheckerFindsPartUnderWrite();
   return failures != 0;
 }

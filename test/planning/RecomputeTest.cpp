@@ -123,7 +123,69 @@ static void testCountsOfBlocks(int64_t length) {
          fmt::format("minimal: the last block too, of {}", length));
 }
 
+/// A tensor of two parts: steps 1 and 2 write them, from x (0) and from h (1), which step 0 makes
+/// of x; step 3 makes the loss of the first part alone, step 4 the result of the whole and of h.
+static Recomputation twoParts() {
+  Recomputation problem;
+  Timeline &timeline = problem.timeline;
+  timeline.sizes = {256, 256, 512, 256, 256};
+  timeline.given = {0};
+  timeline.kept = {4};
+  timeline.steps = {
+      {{0}, {1}, {}}, {{0}, {2}, {}}, {{1}, {}, {}, {2}}, {{2}, {3}, {}}, {{1, 2, 3}, {4}, {}}};
+  problem.programSteps = 5;
+  problem.costs.assign(5, 1);
+  problem.isRepeatable = {true, false, false, true, true};
+  problem.firstBackward = 4;
+  return problem;
+}
+
+/// What is written in parts stays, has one version in a timeline, and is read when it is whole.
+static void testParts() {
+  Recomputation problem = twoParts();
+  Strategy none{std::vector<bool>(5, false), {}};
+  Sequence sequence = recomputeOnDemand(problem, none);
+  expect(sequence == Sequence{0, 1, 2, 3, 0, 3, 4}, "parts are written once, h comes again");
+  expect(checkSequence(problem, sequence).empty(), "a sequence with parts is sound");
+  Unrolled unrolled = unroll(problem, sequence);
+  expect(unrolled.timeline.steps[2].extends == std::vector<int64_t>{2} &&
+             unrolled.timeline.steps[6].reads[1] == 2,
+         "the whole has one version");
+  expect(loadOf(problem, sequence) == 256 * 5, "the whole, h, the loss and the result at once");
+
+  expect(checkSequence(problem, {0, 1, 3, 2, 4}) ==
+             "step 3 at place 2 reads tensor 2, of which step 2 has not written its part",
+         "a read of what is not whole");
+  expect(checkSequence(problem, {0, 2, 1, 3, 4}) ==
+             "step 2 at place 1 writes a part of tensor 2, whose first part is not written yet",
+         "a part before the first");
+  problem.isRepeatable[1] = problem.isRepeatable[2] = true;
+  expect(checkSequence(problem, {0, 1, 2, 2, 3, 4}) ==
+             "step 2 at place 3 is executed a second time",
+         "a part that comes again");
+  expect(checkSequence(problem, {0, 1, 2, 1, 3, 4}) ==
+             "step 1 at place 3 is executed a second time",
+         "a first part that comes again");
+}
+
+/// A later version of a tensor has a higher number than what is written over it: the place of both
+/// begins with the version. A version that no step writes has no place.
+static void testPlacesOfVersions() {
+  Timeline timeline;
+  timeline.sizes = {256, 256, 256, 256, 256};
+  timeline.given = {0};
+  timeline.kept = {1};
+  timeline.steps = {{{0}, {2, 3}, {}}, {{2}, {1}, {{2, 1}}}};
+  Layout layout = layOut(timeline, {true, false, false, false, false}, 256);
+  expect(layout.load == 512 && layout.height == 512, "two tensors are live at the first step");
+  expect(layout.offsets[1] == layout.offsets[2] && layout.offsets[1] != layout.offsets[3],
+         "the result lies where the version lay, beside the other");
+  expect(layout.offsets[4] == -1, "what no step touches has no place");
+}
+
 int main() {
+  testParts();
+  testPlacesOfVersions();
   for (int64_t length = 1; length <= 64; ++length) {
     testCountsOfBlocks(length);
     Recomputation problem = chain(length);

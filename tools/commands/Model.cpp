@@ -64,8 +64,12 @@ std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> argume
 }
 
 static constexpr FlagSpec kModelFlags[] = {
-    {"disable-pass", "NAME", "leave out nap-simplify, nap-recognize, nap-split-reductions or nap-fuse; may repeat"},
-    {"remarks", "", "say why what comes near attention was left as it is written"},
+    {"disable-pass", "NAME",
+     "leave out nap-simplify, nap-recognize, nap-chunk-rows, nap-split-reductions or nap-fuse; may "
+     "repeat"},
+    {"remarks", "", "say why what comes near attention, or a head, was left as it is written"},
+    {"chunks", "N",
+     "compute the head and its loss in N parts, whatever its size; for tests of parts"},
     {"min-tasks", "N", "cut small kernels into N tasks too; for tests of several workers"},
 };
 
@@ -243,8 +247,8 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
   }
   if (!readMemoryFlags(flags, pipeline))
     return ExitStatus::wrongUsage;
-  static constexpr StringRef optional[] = {"nap-simplify", "nap-recognize", "nap-split-reductions",
-                                           "nap-fuse"};
+  static constexpr StringRef optional[] = {"nap-simplify", "nap-recognize", "nap-chunk-rows",
+                                           "nap-split-reductions", "nap-fuse"};
   for (const auto &[flag, value] : flags.flags) {
     if (flag != "disable-pass")
       continue;
@@ -263,6 +267,13 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
       return fail(fmt::format("--min-tasks={}: a whole number from 1 to 1024 is wanted", *value),
                   ExitStatus::wrongUsage);
     pipeline.minTasks = *tasks;
+  }
+  if (const std::string *value = flags.find("chunks")) {
+    auto chunks = rt::parseWhole(*value, 1, 1 << 20);
+    if (!chunks)
+      return fail(fmt::format("--chunks={}: a whole number from 1 to 1048576 is wanted", *value),
+                  ExitStatus::wrongUsage);
+    pipeline.chunks = *chunks;
   }
 
   times.begin("frontend");

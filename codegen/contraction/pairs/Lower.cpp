@@ -4,7 +4,7 @@
 //     for k0 in 0..K step contractedBlock:
 //       pack rhs[k0.., n0..] and lhs[m0.., k0..] (codegen/contraction/pairs/Pairs.h)
 //       for panel, for tile of rows:
-//         registers = k0 = 0 ? 0 : sums          scratch [panel][tile][tileRows][tileColumns], f32
+//         registers = k0 = 0 ? init or 0 : sums  scratch [panel][tile][tileRows][tileColumns], f32
 //         registers += lhs tile x rhs panel      dot products of pairs, or tiles of AMX
 //         sums = registers
 //         k0 last: result[m.., n..] = sums
@@ -17,11 +17,10 @@ using namespace nap;
 static void multiplyPairTile(ContractionWriter &w, const ContractionBlock &block,
                              const TermBlock &terms, const ContractionTile &tile) {
   const ContractionSchedule &s = w.schedule;
-  Value firstColumn = w.mul(tile.panel, s.tileColumns);
   if (s.unit == ContractionUnit::amx)
-    multiplyByTiles(w, terms, tile.firstRow, firstColumn, tile.sums);
+    multiplyByTiles(w, block, terms, tile);
   else
-    multiplyByDots(w, terms, tile.firstRow, firstColumn, tile.sums);
+    multiplyByDots(w, block, terms, tile);
   if (!s.keepSums)
     return storeWaitingTile(w, block, tile);
   w.branch(terms.isLast, [&] { storeWaitingTile(w, block, tile); }, [] {});

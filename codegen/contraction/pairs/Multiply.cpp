@@ -68,12 +68,11 @@ static SmallVector<Value> addPairs(ContractionWriter &w, const TermBlock &terms,
   return loop.getResults();
 }
 
-void nap::multiplyByDots(ContractionWriter &w, const TermBlock &terms, Value firstRow,
-                         Value firstColumn, Value place) {
-  SmallVector<Value> sums =
-      addPairs(w, terms, firstRow, firstColumn, startSums(w, terms, place));
-  for (auto [i, sum] : llvm::enumerate(sums))
-    vector::StoreOp::create(w.b, sum, w.sums, w.add(place, i * w.schedule.lanes));
+void nap::multiplyByDots(ContractionWriter &w, const ContractionBlock &block,
+                         const TermBlock &terms, const ContractionTile &tile) {
+  Value firstColumn = w.mul(tile.panel, w.schedule.tileColumns);
+  keepSums(w, tile,
+           addPairs(w, terms, tile.firstRow, firstColumn, startSums(w, block, terms, tile)));
 }
 
 //===-- Tiles ---------------------------------------------------------------------------------===//
@@ -128,15 +127,16 @@ void nap::configureTiles(ContractionWriter &w) {
 
 void nap::releaseTiles(ContractionWriter &w) { Tiles{w}.call("llvm.x86.tilerelease", {}); }
 
-void nap::multiplyByTiles(ContractionWriter &w, const TermBlock &terms, Value firstRow,
-                          Value firstColumn, Value sums) {
+void nap::multiplyByTiles(ContractionWriter &w, const ContractionBlock &block,
+                          const TermBlock &terms, const ContractionTile &tile) {
   const ContractionSchedule &s = w.schedule;
+  Value firstColumn = w.mul(tile.panel, s.tileColumns);
   int64_t rows = s.tileRows / kPairGroup, columns = s.tileColumns / kPairGroup;
   int64_t lineBytes = 4 * s.tileColumns;
   Tiles tiles{w};
   auto sumOf = [&](int64_t i, int64_t j) { return i * columns + j; };
   auto addressOfSum = [&](int64_t i, int64_t j) {
-    Value place = w.add(sums, (i * s.tileColumns + j) * kPairGroup);
+    Value place = w.add(tile.sums, (i * s.tileColumns + j) * kPairGroup);
     return tiles.address(w.sums, place, 4);
   };
   auto eachSum = [&](function_ref<void(int64_t, int64_t)> body) {
@@ -144,13 +144,21 @@ void nap::multiplyByTiles(ContractionWriter &w, const TermBlock &terms, Value fi
       for (int64_t j = 0; j < columns; ++j)
         body(i, j);
   };
-  auto clear = [&] { eachSum([&](int64_t i, int64_t j) { tiles.zero(sumOf(i, j)); }); };
-  if (!s.keepSums)
-    clear();
+  auto loadWaiting = [&] {
+    eachSum([&](int64_t i, int64_t j) { tiles.load(sumOf(i, j), addressOfSum(i, j), lineBytes); });
+  };
+  // Tile registers have no masks: what sums go on from is put where sums wait, and taken from
+  // there.
+  auto start = [&] {
+    if (!w.form.init)
+      return eachSum([&](int64_t i, int64_t j) { tiles.zero(sumOf(i, j)); });
+    keepSums(w, tile, loadInit(w, block, tile));
+    loadWaiting();
+  };
+  if (s.keepSums)
+    w.branch(terms.isFirst, start, loadWaiting);
   else
-    w.branch(terms.isFirst, clear, [&] {
-      eachSum([&](int64_t i, int64_t j) { tiles.load(sumOf(i, j), addressOfSum(i, j), lineBytes); });
-    });
+    start();
 
   // Four sums; then registers for the rows' tiles, or for as many as are left, and for the columns'.
   int64_t sumTiles = rows * columns, left = 8 - sumTiles;
@@ -158,7 +166,7 @@ void nap::multiplyByTiles(ContractionWriter &w, const TermBlock &terms, Value fi
   int64_t columnTiles = std::min(columns, left - rowTiles);
   SmallVector<Value> rowBases, columnBases;
   for (int64_t i = 0; i < rows; ++i)
-    rowBases.push_back(groupBase(w, w.add(firstRow, i * kPairGroup)));
+    rowBases.push_back(groupBase(w, w.add(tile.firstRow, i * kPairGroup)));
   for (int64_t j = 0; j < columns; ++j)
     columnBases.push_back(groupBase(w, w.add(firstColumn, j * kPairGroup)));
   w.loop(w.constant(0), terms.count, kPairChunk, [&](Value chunk) {

@@ -30,12 +30,13 @@ void configureTiles(ContractionWriter &w);
 /// Leaves the tile registers as they were before.
 void releaseTiles(ContractionWriter &w);
 
-/// Adds the terms to the sums of one tile, by tile registers or dot products of pairs. Sums are 0 before the
-/// first terms, and wait in memory at `sums`, as [tileRows][tileColumns], after any.
-void multiplyByTiles(ContractionWriter &w, const TermBlock &terms, mlir::Value firstRow,
-                     mlir::Value firstColumn, mlir::Value sums);
-void multiplyByDots(ContractionWriter &w, const TermBlock &terms, mlir::Value firstRow,
-                    mlir::Value firstColumn, mlir::Value sums);
+/// Adds the terms to the sums of one tile, by tile registers or dot products of pairs. Before the
+/// first terms sums are 0, or what they go on from; after any they wait in memory, as
+/// [tileRows][tileColumns].
+void multiplyByTiles(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                     const ContractionTile &tile);
+void multiplyByDots(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                    const ContractionTile &tile);
 
 /// Fills the kernel's function with a product that is taken in pairs.
 void lowerPairContraction(KernelFunction kernel, const ContractionForm &form,

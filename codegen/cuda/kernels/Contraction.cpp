@@ -1,7 +1,7 @@
 // Products of matrices: a block takes a tile of the result, whose sums the device prelude makes
 // (matrix.cuh); what else the kernel computes of a sum follows, element by element.
 //
-//   float sums[64];
+//   float sums[64];                                  from init where the product goes on from it
 //   multiply_tensor<product, 128>(sums, left_tile, right_tile, left, right, block);
 //   for i: row, column = tensor_row(i), tensor_column(i)
 //     if they are inside: result[row, column] = body of sums[i]
@@ -53,9 +53,75 @@ static int64_t tilesOf(const ContractionForm &form, int64_t tile) {
          llvm::divideCeil(form.columnExtent(), tile);
 }
 
+namespace {
+/// How a block's threads hold the sums of its tile.
+struct ThreadSums {
+  const ContractionForm &form;
+  /// "tensor" or "plain", and the prelude's template arguments, "product, 128".
+  std::string kind, parameters;
+  /// Sums of one thread, and the blocks of the grid.
+  int64_t count, blocks;
+  Value block;
+};
+} // namespace
+
+/// Where element (row, column) of the block's batch lies in the result.
+static Linear placeOf(Body &body, const ThreadSums &sums, Value row, Value column) {
+  const ContractionForm &form = sums.form;
+  auto digits = [&](Value value, ArrayRef<ContractionAxis> axes) {
+    SmallVector<int64_t> extents;
+    for (const ContractionAxis &axis : axes)
+      extents.push_back(axis.extent);
+    Linear form = body.dynamic(value, IndexRange::below(ContractionForm::extentOf(axes)), 0);
+    Linear place;
+    for (auto [digit, axis] : llvm::zip_equal(body.space().delinearize(form, extents), axes))
+      place = place + digit * axis.strideResult;
+    return place;
+  };
+  Linear place = digits(row, form.rows) + digits(column, form.columns);
+  if (form.batchExtent() == 1)
+    return place;
+  int64_t tiles = sums.blocks / form.batchExtent();
+  Value batch = arith::DivUIOp::create(
+      body.builder(), NameLoc::get(body.builder().getStringAttr("batch"), body.loc()), sums.block,
+      body.indexConstant(tiles));
+  return place + digits(batch, form.batch);
+}
+
+/// A loop over a thread's sums: `before` writes the code for sum number `i`, `inside` that for one
+/// that the result has, in a body of its own, at its place in the result.
+static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums,
+                    llvm::function_ref<void(Value i)> before,
+                    llvm::function_ref<void(Body &, Value i, const Linear &place)> inside) {
+  Location loc = body.loc();
+  Body::Loop each = body.open(0, sums.count);
+  OpBuilder b = body.builder();
+  each.op->setAttr(kUnrollAttr, b.getUnitAttr());
+  Value i = each.op.getInductionVar();
+  i.setLoc(NameLoc::get(b.getStringAttr("i"), loc));
+  before(i);
+  auto coordinate = [&](const std::string &name) {
+    return callPrelude(body.builder(), loc,
+                       fmt::format("{}_{}<{}>", sums.kind, name, sums.parameters), name,
+                       b.getIndexType(), {i, sums.block});
+  };
+  Value row = coordinate("row"), column = coordinate("column");
+  OpBuilder inner = body.builder();
+  auto isBelow = [&](Value x, int64_t extent) -> Value {
+    return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, x,
+                                 body.indexConstant(extent));
+  };
+  Value isInside = arith::AndIOp::create(inner, loc, isBelow(row, sums.form.rowExtent()),
+                                         isBelow(column, sums.form.columnExtent()));
+  auto branch = scf::IfOp::create(inner, loc, isInside, /*withElseRegion=*/false);
+  Body element = kernel.bodyAt(OpBuilder(branch.getThenRegion().front().getTerminator()));
+  inside(element, i, placeOf(element, sums, row, column));
+  body.close(each);
+}
+
 bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
   EinsumOp product = getContraction(kernel.region());
-  if (!product || product->getNumOperands() != 2)
+  if (!product || product.getFactors().size() != 2)
     return false;
   std::optional<ContractionForm> form = getContractionForm(product);
   bool isNarrow = form && form->factorType.isBF16();
@@ -82,57 +148,38 @@ bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
   auto input = [&](const StridedView &view) {
     return kernel.input(cast<BlockArgument>(view.root).getArgNumber());
   };
-  std::string kind = isNarrow ? "tensor" : "plain", parameters = fmt::format("<product, {}>", tile);
+  ThreadSums own{
+      *form, isNarrow ? "tensor" : "plain", fmt::format("product, {}", tile), count, cuda.blocks,
+      block};
   addConstant(kernel.func, "Product product = " + productText(*form));
-  callPrelude(b, loc, "multiply_" + kind + parameters, "", {},
-              {sums, left, right, input(form->lhs), input(form->rhs), block});
-
-  Body::Loop each = body.open(0, count);
-  each.op->setAttr(kUnrollAttr, b.getUnitAttr());
-  each.op.getInductionVar().setLoc(named("i"));
-  Type index = b.getIndexType();
-  Value i = each.op.getInductionVar();
-  Value row =
-      callPrelude(body.builder(), loc, kind + "_row" + parameters, "row", index, {i, block});
-  Value column =
-      callPrelude(body.builder(), loc, kind + "_column" + parameters, "column", index, {i, block});
-  OpBuilder inner = body.builder();
-  auto isBelow = [&](Value x, int64_t extent) -> Value {
-    return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, x,
-                                 body.indexConstant(extent));
+  auto indexOf = [](Body &element, Value value, const Linear &place) {
+    return element.space().delinearize(place, cast<RankedTensorType>(value.getType()).getShape());
   };
-  Value isInside = arith::AndIOp::create(inner, loc, isBelow(row, form->rowExtent()),
-                                         isBelow(column, form->columnExtent()));
-  auto branch = scf::IfOp::create(inner, loc, isInside, /*withElseRegion=*/false);
-
-  // Code of an element goes into the branch, by a body of its own.
-  Body element = kernel.bodyAt(OpBuilder(branch.getThenRegion().front().getTerminator()));
-  OpBuilder &own = element.builder();
-  Value sum = memref::LoadOp::create(own, named("sum"), sums, i);
-  element.give(product.getResult(), roundHeld(own, loc, sum, product.getType().getElementType()));
-  auto digits = [&](Value value, ArrayRef<ContractionAxis> axes) {
-    SmallVector<int64_t> extents;
-    for (const ContractionAxis &axis : axes)
-      extents.push_back(axis.extent);
-    Linear form = element.dynamic(value, IndexRange::below(ContractionForm::extentOf(axes)), 0);
-    Linear place;
-    for (auto [digit, axis] : llvm::zip_equal(element.space().delinearize(form, extents), axes))
-      place = place + digit * axis.strideResult;
-    return place;
-  };
-  Linear place = digits(row, form->rows) + digits(column, form->columns);
-  if (form->batchExtent() > 1) {
-    int64_t tiles = cuda.blocks / form->batchExtent();
-    Value batch = arith::DivUIOp::create(own, named("batch"), block, element.indexConstant(tiles));
-    place = place + digits(batch, form->batch);
-  }
-  CudaResults results{kernel, element};
-  for (auto [number, result] : llvm::enumerate(kernel.results())) {
-    auto shape = cast<RankedTensorType>(result.getType()).getShape();
-    results.values.push_back(
-        {number, element.at(result, element.space().delinearize(place, shape))});
-  }
-  results.store(place);
-  body.close(each);
+  if (form->init)
+    forSums(
+        kernel, body, own,
+        [&](Value i) {
+          memref::StoreOp::create(body.builder(), loc, body.zero(f32, false), sums, i);
+        },
+        [&](Body &element, Value i, const Linear &place) {
+          Value start = element.at(form->init, indexOf(element, form->init, place));
+          memref::StoreOp::create(element.builder(), loc, start, sums, i);
+        });
+  callPrelude(
+      body.builder(), loc,
+      fmt::format("multiply_{}<{}{}>", own.kind, own.parameters, form->init ? ", true" : ""), "",
+      {}, {sums, left, right, input(form->lhs), input(form->rhs), block});
+  forSums(
+      kernel, body, own, [](Value) {},
+      [&](Body &element, Value i, const Linear &place) {
+        OpBuilder &builder = element.builder();
+        Value sum = memref::LoadOp::create(builder, named("sum"), sums, i);
+        element.give(product.getResult(),
+                     roundHeld(builder, loc, sum, product.getType().getElementType()));
+        CudaResults results{kernel, element};
+        for (auto [number, result] : llvm::enumerate(kernel.results()))
+          results.values.push_back({number, element.at(result, indexOf(element, result, place))});
+        results.store(place);
+      });
   return true;
 }

@@ -20,7 +20,7 @@ LineLoop nap::cudaLines(CudaKernel &cuda) {
 
 // A row of the result is a warp's, a column of it a lane's, which adds in rising place:
 //
-//   out[row, ...] = 0
+//   out[row, ...] = into[row, ...] or 0
 //   for start = 0, 32, ..., ids:
 //     found = ballot(ids[start + lane] == row)
 //     for bit in found: out[row, ...] += rows[start + bit, ...]
@@ -62,7 +62,10 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
     body.close(loop);
   };
   forColumns([&](const Linear &column) {
-    body.store(body.zero(element, false), out, row.index() * columns + column);
+    Linear place = row.index() * columns + column;
+    Value from = op.getInto() ? body.at(op.getInto(), body.space().delinearize(place, shape))
+                              : body.zero(element, false);
+    body.store(from, out, place);
   });
   Body::Loop chunk = body.open(number(0), number(count), IndexRange::below(count), {}, kWarp);
   chunk.op.getInductionVar().setLoc(named("start"));

@@ -239,8 +239,8 @@ Expression CudaPrinter::expression(Operation *op) {
       .Case<arith::NegFOp>([&](auto op) {
         return Expression{"-" + atom(op.getOperand()), false};
       })
-      .Case<arith::AndIOp>(
-          [&](auto op) { return infix(op.getType().isInteger(1) ? " && " : " & "); })
+      // Both sides of a conjunction are computed, as on every target: `&&` would leave reads out.
+      .Case<arith::AndIOp>([&](auto) { return infix(" & "); })
       .Case<arith::OrIOp>(
           [&](auto op) { return infix(op.getType().isInteger(1) ? " || " : " | "); })
       .Case<arith::XOrIOp>(

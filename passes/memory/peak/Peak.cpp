@@ -140,6 +140,7 @@ static PlannedExecution execute(const StepModel &model, const planning::Sequence
     if (int64_t writer = result.writtenAt[tensor]; writer >= end && isRepeat[writer])
       execution.uses[tensor] = TensorUse::recomputed;
     else if (writer >= 0 && life.lower < end && life.upper > end &&
+             !model.isOfEarlyGradient(result.versionOf[tensor]) &&
              !llvm::is_contained(execution.timeline.kept, int64_t(tensor)))
       execution.uses[tensor] = TensorUse::saved;
   }
@@ -223,7 +224,8 @@ LiveTensorFacts Explainer::factsOf(int64_t version, int64_t step) const {
     if (next < 0)
       next = later;
   }
-  facts.isUsedHere = next == step || llvm::is_contained(timeline.steps[step].writes, version);
+  facts.isUsedHere = next == step || llvm::is_contained(timeline.steps[step].writes, version) ||
+                     llvm::is_contained(timeline.steps[step].extends, version);
   facts.untilNext = next < 0 ? -1 : next - step;
   if (!facts.isUsedHere && next >= 0)
     facts.dropTime = dropTime(version, step, next);

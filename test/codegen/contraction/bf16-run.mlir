@@ -168,3 +168,37 @@ nap.kernel_def contraction @many_terms_doubled {
   %1 = nap.add %0, %0 : tensor<20x70xbf16>
   nap.yield %1, %0 : tensor<20x70xbf16>, tensor<20x70xbf16>
 }
+
+// Sums that go on from a tensor, at sizes that no tile divides; over more terms than one block; in batches; and at
+// sizes that every tile divides.
+// EXACT: goes_on: {{.*}}equal
+// NEAR: goes_on: near
+nap.kernel_def contraction @goes_on {
+^bb0(%a: tensor<259x37xbf16>, %b: tensor<259x101xbf16>, %s: tensor<37x101xf32>):
+  %y = nap.einsum "km,kn->mn" %a, %b init %s : (tensor<259x37xbf16>, tensor<259x101xbf16>, tensor<37x101xf32>) -> tensor<37x101xf32>
+  nap.yield %y : tensor<37x101xf32>
+}
+
+// EXACT: goes_on_over_blocks: {{.*}}equal
+// NEAR: goes_on_over_blocks: near
+nap.kernel_def contraction @goes_on_over_blocks {
+^bb0(%a: tensor<1500x33xbf16>, %b: tensor<1500x70xbf16>, %s: tensor<33x70xf32>):
+  %y = nap.einsum "km,kn->mn" %a, %b init %s : (tensor<1500x33xbf16>, tensor<1500x70xbf16>, tensor<33x70xf32>) -> tensor<33x70xf32>
+  nap.yield %y : tensor<33x70xf32>
+}
+
+// EXACT: goes_on_in_batches: {{.*}}equal
+// NEAR: goes_on_in_batches: near
+nap.kernel_def contraction @goes_on_in_batches {
+^bb0(%a: tensor<3x11x20xbf16>, %b: tensor<3x20x17xbf16>, %s: tensor<3x11x17xf32>):
+  %y = nap.einsum "bmk,bkn->bmn" %a, %b init %s : (tensor<3x11x20xbf16>, tensor<3x20x17xbf16>, tensor<3x11x17xf32>) -> tensor<3x11x17xf32>
+  nap.yield %y : tensor<3x11x17xf32>
+}
+
+// EXACT: goes_on_in_whole_tiles: {{.*}}equal
+// NEAR: goes_on_in_whole_tiles: near
+nap.kernel_def contraction @goes_on_in_whole_tiles {
+^bb0(%a: tensor<64x96xbf16>, %b: tensor<64x192xbf16>, %s: tensor<96x192xf32>):
+  %y = nap.einsum "km,kn->mn" %a, %b init %s : (tensor<64x96xbf16>, tensor<64x192xbf16>, tensor<96x192xf32>) -> tensor<96x192xf32>
+  nap.yield %y : tensor<96x192xf32>
+}

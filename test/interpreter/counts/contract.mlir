@@ -17,6 +17,13 @@ func.func @oneTerm(%x: tensor<3x1xf32>, %w: tensor<7x1xf32>) -> tensor<3x7xf32> 
   return %y : tensor<3x7xf32>
 }
 
+// Going on from a tensor adds as often as starting from 0.
+// CHECK: @goesOn mm 210 vec 0
+func.func @goesOn(%x: tensor<3x5xf32>, %w: tensor<7x5xf32>, %s: tensor<3x7xf32>) -> tensor<3x7xf32> {
+  %y = nap.einsum "ab,cb->ac" %x, %w init %s : (tensor<3x5xf32>, tensor<7x5xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>
+  return %y : tensor<3x7xf32>
+}
+
 // Batch axes that stand in one operand only: (2,1,4,8) by (3,8,5) without the 1.
 // CHECK: @batches mm 1920 vec 0
 func.func @batches(%x: tensor<2x4x8xf64>, %w: tensor<3x8x5xf64>) -> tensor<2x3x4x5xf64> {

@@ -33,6 +33,12 @@ func.func @scattered(%rows: tensor<2x3x5xf32>, %ids: tensor<2x3xi32>, %values: t
   return %sums, %put, %folded : tensor<7x5xf32>, tensor<2x9xf32>, tensor<3x5xf32>
 }
 
+// CHECK: @into mm 0 vec 30
+func.func @into(%rows: tensor<2x3x5xf32>, %ids: tensor<2x3xi32>, %x: tensor<7x5xf32>) -> tensor<7x5xf32> {
+  %sums = nap.scatter_add %rows, %ids into %x : tensor<2x3x5xf32>, tensor<2x3xi32>, tensor<7x5xf32> -> tensor<7x5xf32>
+  return %sums : tensor<7x5xf32>
+}
+
 // CHECK: @rows mm 0 vec 37 trn 0 cmp 75
 func.func @rows(%x: tensor<3x8xf32>) -> (tensor<3xi32>, tensor<3x3xf32>, tensor<3x8xf32>) {
   %best = nap.argmax %x : tensor<3x8xf32> -> tensor<3xi32>

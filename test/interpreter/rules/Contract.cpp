@@ -155,9 +155,11 @@ static std::vector<int64_t> elementsAt(StringRef letters, StringRef group,
 }
 
 /// Two operands: each element one chain of multiply-adds over the letters that the result lacks, in
-/// the order in which the first operand has them; no such letter: one product.
+/// the order in which the first operand has them, from `init` (null: 0); no such letter: one
+/// product.
 static Tensor contract(Machine &machine, const nap::EinsumStep &step, const Tensor &lhs,
-                       const Tensor &rhs, ArrayRef<int64_t> sizes, Type element) {
+                       const Tensor &rhs, const Tensor *init, ArrayRef<int64_t> sizes,
+                       Type element) {
   StringRef left = step.pattern.operands[0], right = step.pattern.operands[1],
             out = step.pattern.result;
   std::string summed;
@@ -172,7 +174,7 @@ static Tensor contract(Machine &machine, const nap::EinsumStep &step, const Tens
                        leftInner = elementsAt(summed, left, sizes),
                        rightInner = elementsAt(summed, right, sizes);
   for (size_t i = 0; i < leftOuter.size(); ++i) {
-    Number sum = math.constant(0);
+    Number sum = init ? machine.read(*init, i) : math.constant(0);
     for (size_t k = 0; k < leftInner.size(); ++k) {
       Number a = machine.read(lhs, leftOuter[i] + leftInner[k]);
       Number b = machine.read(rhs, rightOuter[i] + rightInner[k]);
@@ -188,7 +190,8 @@ Tensor nap::interpreter::executeEinsum(Machine &machine, EinsumOp op,
   SmallVector<int64_t> sizes = letterSizes(op);
   EinsumPattern pattern = *parseEinsum(op.getPattern());
   Type element = op.getType().getElementType();
-  std::vector<Tensor> tensors(operands.begin(), operands.end());
+  const Tensor *init = op.getInit() ? &operands.back() : nullptr;
+  std::vector<Tensor> tensors(operands.begin(), operands.end() - (init ? 1 : 0));
   // Narrow factors of a wider result: no step rounds to their type.
   for (Tensor &tensor : tensors)
     tensor.type = tensor.type.clone(element);
@@ -200,8 +203,8 @@ Tensor nap::interpreter::executeEinsum(Machine &machine, EinsumOp op,
       tensors.push_back(sumLetters(machine, tensors[step.lhs], step.pattern.operands[0],
                                    step.pattern.result, sizes));
     else
-      tensors.push_back(contract(machine, step, tensors[step.lhs], tensors[step.rhs], sizes,
-                                 element));
+      tensors.push_back(
+          contract(machine, step, tensors[step.lhs], tensors[step.rhs], init, sizes, element));
   }
   machine.insideKernel = outer;
   return machine.make(op.getType(), machine.read(tensors.back()));

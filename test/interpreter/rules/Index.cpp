@@ -65,12 +65,12 @@ static Results embed(Machine &machine, nap::EmbedOp op, const Tensor &table, con
   return one(machine.make(op.getType(), std::move(values)));
 }
 
-static Results scatterAdd(Machine &machine, nap::ScatterAddOp op, const Tensor &rows,
-                          const Tensor &ids) {
+static Results scatterAdd(Machine &machine, nap::ScatterAddOp op, ArrayRef<Tensor> operands) {
+  const Tensor &rows = operands[0], &ids = operands[1];
   int64_t count = op.getType().getDimSize(0);
   int64_t width = op.getType().getNumElements() / std::max<int64_t>(count, 1);
   Arithmetic math(machine, op.getType().getElementType());
-  std::vector<Number> values = zeros(op.getType());
+  std::vector<Number> values = op.getInto() ? machine.read(operands[2]) : zeros(op.getType());
   for (int64_t i = 0; i < ids.size(); ++i) {
     FailureOr<int64_t> id = readId(machine, op, ids, i, count);
     if (failed(id))
@@ -210,9 +210,7 @@ Results nap::interpreter::executeIndex(Machine &machine, Operation *op,
       .Case([&](ConcatOp concatOp) { return concat(machine, concatOp, operands); })
       .Case([&](PadOp padOp) { return pad(machine, padOp, operands[0]); })
       .Case([&](EmbedOp embedOp) { return embed(machine, embedOp, operands[0], operands[1]); })
-      .Case([&](ScatterAddOp scatter) {
-        return scatterAdd(machine, scatter, operands[0], operands[1]);
-      })
+      .Case([&](ScatterAddOp scatter) { return scatterAdd(machine, scatter, operands); })
       .Case([&](TakeAlongOp take) { return takeAlong(machine, take, operands[0], operands[1]); })
       .Case([&](PutAlongOp put) { return putAlong(machine, put, operands[0], operands[1]); })
       .Case([&](FoldOp foldOp) { return fold(machine, foldOp, operands[0]); })

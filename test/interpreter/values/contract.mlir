@@ -20,6 +20,26 @@ func.func @products() -> (tensor<2x2xi32> {nap.result = "matmul"}, tensor<2x2xi3
   return %matmul, %turned, %summed, %dot, %outer : tensor<2x2xi32>, tensor<2x2xi32>, tensor<2xi32>, tensor<i32>, tensor<2x3xi32>
 }
 
+// One chain of multiply-adds, cut in two: the second part goes on where the first ends. In f32, 2^24 + 1 + 1 is
+// 2^24 term by term, and a sum of the parts would have 2.
+func.func @chains() -> (tensor<1xf32> {nap.result = "whole"}, tensor<1xf32> {nap.result = "goesOn"}, tensor<1xf32> {nap.result = "sumOfParts"}) {
+  %x = nap.constant dense<[[16777216.0, 1.0, 1.0]]> : tensor<1x3xf32>
+  %one = nap.constant dense<1.0> : tensor<3xf32>
+  // CHECK: whole: 16777216{{$}}
+  %whole = nap.einsum "ab,b->a" %x, %one : (tensor<1x3xf32>, tensor<3xf32>) -> tensor<1xf32>
+  %x0 = nap.slice %x [0, 0] step [1, 1] : tensor<1x3xf32> -> tensor<1x1xf32>
+  %x1 = nap.slice %x [0, 1] step [1, 1] : tensor<1x3xf32> -> tensor<1x2xf32>
+  %one0 = nap.slice %one [0] step [1] : tensor<3xf32> -> tensor<1xf32>
+  %one1 = nap.slice %one [1] step [1] : tensor<3xf32> -> tensor<2xf32>
+  %first = nap.einsum "ab,b->a" %x0, %one0 : (tensor<1x1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  // CHECK: goesOn: 16777216{{$}}
+  %goesOn = nap.einsum "ab,b->a" %x1, %one1 init %first : (tensor<1x2xf32>, tensor<2xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %second = nap.einsum "ab,b->a" %x1, %one1 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1xf32>
+  // CHECK: sumOfParts: 16777218{{$}}
+  %sumOfParts = nap.add %first, %second : tensor<1xf32>
+  return %whole, %goesOn, %sumOfParts : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>
+}
+
 func.func @reductions() -> (tensor<2xi32> {nap.result = "sum"}, tensor<3xi32> {nap.result = "largest"}, tensor<i32> {nap.result = "least"}, tensor<2xi32> {nap.result = "product"}) {
   %x = nap.constant dense<[[1, -2, 3], [4, 5, -6]]> : tensor<2x3xi32>
   // CHECK: sum: 2, 3{{$}}

@@ -1,7 +1,7 @@
 // What gathers, scatters, joins and rows compute.
 // RUN: nap-interpret %s --print | FileCheck %s
 
-func.func @moved() -> (tensor<2x5xi32> {nap.result = "concat"}, tensor<8xi32> {nap.result = "pad"}, tensor<3x2xi32> {nap.result = "embed"}, tensor<4x2xi32> {nap.result = "scatter"}, tensor<2xi32> {nap.result = "take"}, tensor<2x2xi32> {nap.result = "takeTwo"}, tensor<2x3xi32> {nap.result = "put"}) {
+func.func @moved() -> (tensor<2x5xi32> {nap.result = "concat"}, tensor<8xi32> {nap.result = "pad"}, tensor<3x2xi32> {nap.result = "embed"}, tensor<4x2xi32> {nap.result = "scatter"}, tensor<4x2xi32> {nap.result = "into"}, tensor<2xi32> {nap.result = "take"}, tensor<2x2xi32> {nap.result = "takeTwo"}, tensor<2x3xi32> {nap.result = "put"}) {
   %x = nap.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
   %y = nap.constant dense<[[7, 8], [9, 10]]> : tensor<2x2xi32>
   // CHECK: concat: 1, 2, 3, 7, 8, 4, 5, 6, 9, 10{{$}}
@@ -15,6 +15,8 @@ func.func @moved() -> (tensor<2x5xi32> {nap.result = "concat"}, tensor<8xi32> {n
   %embed = nap.embed %table, %ids : tensor<4x2xi32>, tensor<3xi32> -> tensor<3x2xi32>
   // CHECK: scatter: 1, 2, 0, 0, 10, 12, 0, 0{{$}}
   %scatter = nap.scatter_add %embed, %ids : tensor<3x2xi32>, tensor<3xi32> -> tensor<4x2xi32>
+  // CHECK: into: 2, 4, 3, 4, 15, 18, 7, 8{{$}}
+  %into = nap.scatter_add %embed, %ids into %table : tensor<3x2xi32>, tensor<3xi32>, tensor<4x2xi32> -> tensor<4x2xi32>
   // CHECK: take: 3, 4{{$}}
   %one = nap.constant dense<[2, 0]> : tensor<2xi32>
   %take = nap.take_along %x, %one : tensor<2x3xi32>, tensor<2xi32> -> tensor<2xi32>
@@ -23,7 +25,7 @@ func.func @moved() -> (tensor<2x5xi32> {nap.result = "concat"}, tensor<8xi32> {n
   %takeTwo = nap.take_along %x, %two : tensor<2x3xi32>, tensor<2x2xi32> -> tensor<2x2xi32>
   // CHECK: put: 0, 8, 7, 19, 0, 0{{$}}
   %put = nap.put_along %y, %two : tensor<2x2xi32>, tensor<2x2xi32> -> tensor<2x3xi32>
-  return %concat, %pad, %embed, %scatter, %take, %takeTwo, %put : tensor<2x5xi32>, tensor<8xi32>, tensor<3x2xi32>, tensor<4x2xi32>, tensor<2xi32>, tensor<2x2xi32>, tensor<2x3xi32>
+  return %concat, %pad, %embed, %scatter, %into, %take, %takeTwo, %put : tensor<2x5xi32>, tensor<8xi32>, tensor<3x2xi32>, tensor<4x2xi32>, tensor<4x2xi32>, tensor<2xi32>, tensor<2x2xi32>, tensor<2x3xi32>
 }
 
 func.func @rows() -> (tensor<2xi32> {nap.result = "argmax"}, tensor<2x3xi32> {nap.result = "largest"}, tensor<2x3xi32> {nap.result = "places"}, tensor<2x4xi32> {nap.result = "along"}, tensor<2x4xi32> {nap.result = "back"}, tensor<2x4xi32> {nap.result = "down"}, tensor<2x2x3xi32> {nap.result = "windows"}, tensor<2x4xi32> {nap.result = "folded"}) {

@@ -1,7 +1,7 @@
 """Laws L2 and L3 for what is computed again: every strategy and every budget gives the same bits, a budget is obeyed
 or refused, a larger one is never slower.
 
-checkpoint.py MODEL FOLDER
+checkpoint.py MODEL FOLDER [PARTS]. With PARTS, all but the reference has its head cut into so many parts.
 """
 import json
 import pathlib
@@ -17,6 +17,7 @@ shutil.rmtree(root, ignore_errors=True)
 root.mkdir(parents=True)
 models.write_data(model, root)
 data = models.data_flags(model, root)
+PARTS = ["--chunks", sys.argv[3]] if len(sys.argv) > 3 else []
 THREADS = 2
 failures = []
 
@@ -30,12 +31,12 @@ def train(name, accumulate, *flags):
 
 
 def plan(accumulate, *flags):
-    return json.loads(models.call("napkin", "plan", *model.flags(accumulate), "--json", "--threads", THREADS, *flags))
+    return json.loads(models.call("napkin", "plan", *model.flags(accumulate), "--json", "--threads", THREADS, *PARTS, *flags))
 
 
 def bytes_of(accumulate, *flags):
     """Bytes that the program asks for; the exit status where there is none."""
-    command = ["napkin", "compile", *model.flags(accumulate), "--emit=plan", *flags]
+    command = ["napkin", "compile", *model.flags(accumulate), "--emit=plan", *PARTS, *flags]
     run = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if run.returncode:
         return None, run
@@ -64,11 +65,11 @@ for accumulate in model.micro_batches[-1:]:
     reference = train(tag + "kept", accumulate)
     recomputed = 0
     for strategy in ("blocks", "minimal"):
-        if train(tag + strategy, accumulate, "--checkpoint", strategy) != reference:
+        if train(tag + strategy, accumulate, "--checkpoint", strategy, *PARTS) != reference:
             failures.append(f"{tag}{strategy}: other bits")
     for name, row in (("least", frontier[0]), ("middle", frontier[len(frontier) // 2])):
         recomputed += row["recomputed_ns"]
-        if train(tag + name, accumulate, "--memory", row["peak_bytes"]) != reference:
+        if train(tag + name, accumulate, "--memory", row["peak_bytes"], *PARTS) != reference:
             failures.append(f"{tag}{name}: other bits")
     arena, scratch = bytes_of(accumulate, "--memory", frontier[0]["peak_bytes"])
     workers = table["workers"]

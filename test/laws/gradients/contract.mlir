@@ -1,5 +1,5 @@
 // RUN: %python %S/check.py %s | FileCheck %s
-// CHECK: {{^}}20 modules, 0 wrong{{$}}
+// CHECK: {{^}}21 modules, 0 wrong{{$}}
 
 // einsum ik,kj->ij
 
@@ -9,6 +9,22 @@ nap.declare parameter @c : tensor<3x4xf64>
 func.func @forward(%x0: tensor<3x5xf64> {nap.of = @x0}, %x1: tensor<5x4xf64> {nap.of = @x1}, %c: tensor<3x4xf64> {nap.of = @c})
     -> (tensor<f64> {nap.result = "loss"}) {
   %y = nap.einsum "ik,kj->ij" %x0, %x1 : (tensor<3x5xf64>, tensor<5x4xf64>) -> tensor<3x4xf64>
+  %loss = nap.einsum "ab,ab->" %y, %c : (tensor<3x4xf64>, tensor<3x4xf64>) -> tensor<f64>
+  return %loss : tensor<f64>
+}
+
+// -----
+
+// einsum ik,kj->ij init
+
+nap.declare parameter @x0 : tensor<3x5xf64>
+nap.declare parameter @x1 : tensor<5x4xf64>
+nap.declare parameter @s : tensor<3x4xf64>
+nap.declare parameter @c : tensor<3x4xf64>
+func.func @forward(%x0: tensor<3x5xf64> {nap.of = @x0}, %x1: tensor<5x4xf64> {nap.of = @x1}, %s: tensor<3x4xf64> {nap.of = @s}, %c: tensor<3x4xf64> {nap.of = @c})
+    -> (tensor<f64> {nap.result = "loss"}) {
+  %e = nap.exp %s : tensor<3x4xf64>
+  %y = nap.einsum "ik,kj->ij" %x0, %x1 init %e : (tensor<3x5xf64>, tensor<5x4xf64>, tensor<3x4xf64>) -> tensor<3x4xf64>
   %loss = nap.einsum "ab,ab->" %y, %c : (tensor<3x4xf64>, tensor<3x4xf64>) -> tensor<f64>
   return %loss : tensor<f64>
 }

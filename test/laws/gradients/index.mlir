@@ -1,5 +1,5 @@
 // RUN: %python %S/check.py %s | FileCheck %s
-// CHECK: {{^}}14 modules, 0 wrong{{$}}
+// CHECK: {{^}}15 modules, 0 wrong{{$}}
 
 // concat
 
@@ -78,6 +78,22 @@ func.func @forward(%x: tensor<3x2x4xf64> {nap.of = @x}, %c: tensor<5x4xf64> {nap
     -> (tensor<f64> {nap.result = "loss"}) {
   %ids = nap.constant dense<[[4, 0], [2, 4], [4, 1]]> : tensor<3x2xi32>
   %y = nap.scatter_add %x, %ids : tensor<3x2x4xf64>, tensor<3x2xi32> -> tensor<5x4xf64>
+  %loss = nap.einsum "ab,ab->" %y, %c : (tensor<5x4xf64>, tensor<5x4xf64>) -> tensor<f64>
+  return %loss : tensor<f64>
+}
+
+// -----
+
+// scatter_add into
+
+nap.declare parameter @x : tensor<3x2x4xf64>
+nap.declare parameter @s : tensor<5x4xf64>
+nap.declare parameter @c : tensor<5x4xf64>
+func.func @forward(%x: tensor<3x2x4xf64> {nap.of = @x}, %s: tensor<5x4xf64> {nap.of = @s}, %c: tensor<5x4xf64> {nap.of = @c})
+    -> (tensor<f64> {nap.result = "loss"}) {
+  %ids = nap.constant dense<[[4, 0], [2, 4], [4, 1]]> : tensor<3x2xi32>
+  %e = nap.exp %s : tensor<5x4xf64>
+  %y = nap.scatter_add %x, %ids into %e : tensor<3x2x4xf64>, tensor<3x2xi32>, tensor<5x4xf64> -> tensor<5x4xf64>
   %loss = nap.einsum "ab,ab->" %y, %c : (tensor<5x4xf64>, tensor<5x4xf64>) -> tensor<f64>
   return %loss : tensor<f64>
 }
