@@ -4,6 +4,7 @@
 
 #include "runtime/files/Console.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
@@ -24,6 +25,14 @@ static void appendNumber(Line &line, double value) {
 
 Progress::Progress(const Setting &setting, std::optional<FileWriter> log)
     : setting(setting), log(std::move(log)), terminal(isatty(STDERR_FILENO) != 0) {}
+
+std::optional<double> Progress::useOf(double seconds) {
+  if (setting.peakFlopsPerSecond <= 0)
+    return std::nullopt;
+  double use = setting.flopsPerStep / seconds / setting.peakFlopsPerSecond;
+  mostUse = std::max(mostUse, use);
+  return use <= 1 ? std::optional(use) : std::nullopt;
+}
 
 Failure Progress::step(int64_t number, const StepRunner &runner, int64_t nanoseconds) {
   windowSteps += 1;
@@ -59,9 +68,8 @@ Failure Progress::step(int64_t number, const StepRunner &runner, int64_t nanosec
   else
     fmt::format_to(out, ", \"samples_per_second\": {:.1f}",
                    static_cast<double>(setting.samplesPerStep) / seconds);
-  if (setting.peakFlopsPerSecond > 0)
-    fmt::format_to(out, ", \"mfu\": {:.4f}",
-                   setting.flopsPerStep / seconds / setting.peakFlopsPerSecond);
+  if (std::optional<double> use = useOf(seconds))
+    fmt::format_to(out, ", \"mfu\": {:.4f}", *use);
   fmt::format_to(out, "}}\n");
   return log->write(std::string_view(line.data(), line.size()));
 }
@@ -79,9 +87,8 @@ void Progress::show(int64_t number, const StepRunner &runner) {
     fmt::format_to(out, "  {:.0f} samples/s",
                    static_cast<double>(setting.samplesPerStep) / seconds);
   fmt::format_to(out, "  {:.2f} ms/step", seconds * 1e3);
-  if (setting.peakFlopsPerSecond > 0)
-    fmt::format_to(out, "  MFU {:.1f} %",
-                   100 * setting.flopsPerStep / seconds / setting.peakFlopsPerSecond);
+  if (std::optional<double> use = useOf(seconds))
+    fmt::format_to(out, "  MFU {:.1f} %", 100 * *use);
   auto left = static_cast<int64_t>(seconds * static_cast<double>(setting.steps - number - 1));
   if (left >= 3600)
     fmt::format_to(out, "  {}:{:02}:{:02} left", left / 3600, left / 60 % 60, left % 60);

@@ -31,15 +31,22 @@ public:
   void say(std::string_view sentence);
   /// Leaves the progress line as it stands.
   void endLine();
+  /// The largest MFU so far. Above 1 it is none, and is neither shown nor logged: the peak is not
+  /// this device's.
+  double largestUse() const { return mostUse; }
 
 private:
   void show(int64_t step, const StepRunner &runner);
+  /// Model FLOPs over what the peak allows in the time of a step; none where there is no peak, or a
+  /// wrong one.
+  std::optional<double> useOf(double seconds);
 
   Setting setting;
   std::optional<FileWriter> log;
   bool terminal = false;
   bool lineOpen = false;
   int64_t lastShownAt = 0;
+  double mostUse = 0;
   int64_t windowSteps = 0;       ///< since the line was last shown
   int64_t windowNanoseconds = 0; ///< of those steps
 };

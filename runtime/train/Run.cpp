@@ -62,6 +62,7 @@ private:
   std::optional<Evaluation> evaluation;
   int64_t savedStep = -1;
   int64_t skippedInARow = 0;
+  bool wrongPeakIsTold = false;
   NanFinder *nanFinder = nullptr;
   std::optional<Profile> profile;
   Audit *audit = nullptr;
@@ -299,6 +300,13 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
     trace->stepEnded();
   if (Failure failure = progress.step(state.step, runner, nanoseconds))
     return failure;
+  if (double use = progress.largestUse(); use > 1 && !wrongPeakIsTold) {
+    wrongPeakIsTold = true;
+    progress.say(fmt::format("{}: warning: no MFU is shown where it is above 1, here {:.3f}: the "
+                             "peak is too low for this device; 'napkin device' measures it, best "
+                             "when nothing else runs",
+                             name, use));
+  }
   if (nanFinder && (nanFinder->foundNan() || !runner.finite()))
     return Error{fmt::format("step {}: {}", state.step, nanFinder->finding())};
   if (runner.finite()) {
