@@ -87,7 +87,9 @@ class Runner:
         self.environment = dict(os.environ)
         if options.rehearse:
             library = str(self.unit / "libcuda-substitute.so")
-            self.environment.update(NAPKIN_CUDA_DRIVER=library, NAPKIN_NVRTC=library)
+            # A name of the device table, so that floors and MFU are in the report too.
+            self.environment.update(NAPKIN_CUDA_DRIVER=library, NAPKIN_NVRTC=library,
+                                    NAPKIN_SUBSTITUTE="name=NVIDIA H200")
 
     def left(self):
         return self.end - time.monotonic()
@@ -247,7 +249,7 @@ def auditKernels(report, runner, name, model, flags):
     report.add(f"- kernels one by one: {whole * 1e3:.3f} ms" + (f", {whole / floors:.2f} of their floors" if floors else ""))
     report.add("\n| kernel | launches | ms | share | over its floor |\n| --- | --- | --- | --- | --- |")
     for kernel in kernels[:12]:
-        over = f"{kernel['seconds'] / kernel['floor']:.2f}" if kernel["floor_seconds"] else "-"
+        over = f"{kernel['seconds'] / kernel['floor_seconds']:.2f}" if kernel["floor_seconds"] else "-"
         report.add(f"| {kernel['name']} | {kernel['launches']:g} | {kernel['seconds'] * 1e3:.4f} | "
                    f"{100 * kernel['seconds'] / whole:.1f} % | {over} |")
 

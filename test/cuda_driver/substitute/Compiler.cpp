@@ -10,10 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 using namespace substitute;
 
@@ -137,9 +137,9 @@ static std::string readText(const std::string &path) {
 
 /// Builds the text in a folder that goes when it is done.
 static bool build(ProgramState &program, int architecture) {
-  const char *temporary = std::getenv("TMPDIR");
-  std::string folder = std::string(temporary ? temporary : "/tmp") + "/napkin-substitute-XXXXXX";
-  if (!mkdtemp(folder.data()))
+  std::error_code problem;
+  std::string folder = std::filesystem::temp_directory_path(problem) / "napkin-substitute-XXXXXX";
+  if (problem || !mkdtemp(folder.data()))
     return false;
   std::string text = program.text + "\n" + describeKernels(program.text) +
                      fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) const int "
@@ -158,10 +158,7 @@ static bool build(ProgramState &program, int architecture) {
   bool isBuilt = isWritten && std::system(command.c_str()) == 0;
   program.log = readText(folder + "/log");
   program.cubin = readText(folder + "/napkin.so");
-  for (const char *name : {"napkin.cu", "napkin.cuh", "host.cuh", "Hooks.h", "napkin.o",
-                           "napkin.so", "log"})
-    unlink((folder + "/" + name).c_str());
-  rmdir(folder.c_str());
+  std::filesystem::remove_all(folder, problem);
   program.assembly = kAssemblyHead;
   for (char byte : program.cubin)
     program.assembly += fmt::format("{:02x}", static_cast<unsigned char>(byte));

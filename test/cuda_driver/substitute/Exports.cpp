@@ -65,11 +65,8 @@ int checkStream(const char *name, Stream stream) {
   return success;
 }
 
-uint64_t hashOf(const void *data, size_t bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (size_t i = 0; i < bytes; ++i)
-    hash = (hash ^ static_cast<const unsigned char *>(data)[i]) * 0x100000001b3;
-  return hash;
+size_t hashOf(const void *data, size_t bytes) {
+  return std::hash<std::string_view>()({static_cast<const char *>(data), bytes});
 }
 
 Access accessOf(Pointer pointer, size_t bytes, bool isWrite) {
@@ -110,7 +107,10 @@ EXPORT cuDeviceGet(Ordinal *device, int ordinal) {
 }
 
 EXPORT cuDeviceGetName(char *name, int bytes, Ordinal device) {
-  std::snprintf(name, size_t(bytes), "Substitute GPU %d", device);
+  std::string own = Settings::get().name;
+  if (own.empty())
+    own = fmt::format("Substitute GPU {}", device);
+  std::snprintf(name, size_t(bytes), "%s", own.c_str());
   return begin("cuDeviceGetName", false);
 }
 

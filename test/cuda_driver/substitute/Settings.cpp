@@ -41,6 +41,8 @@ static Settings read() {
       settings.faultStatus = std::atoi(value.c_str());
     } else if (name == "from") {
       settings.faultFrom = std::atoll(value.c_str());
+    } else if (name == "name") {
+      settings.name = value;
     } else if (name == "log") {
       settings.log = value;
     } else {

@@ -11,6 +11,7 @@ namespace substitute {
 /// any order.
 struct Settings {
   int devices = 1;
+  std::string name;                   ///< of each device; empty: "Substitute GPU N"
   int architecture = 90;              ///< compute capability 9.0
   int newest = 100;                   ///< architecture that the substitute's NVRTC knows
   int noCompiler = 0;                 ///< 1: the substitute's NVRTC compiles nothing
