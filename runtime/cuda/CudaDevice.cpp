@@ -104,6 +104,8 @@ void CudaDevice::layOut() {
     for (const Launch &launch : function.launches)
       sitesBytes += rounded(static_cast<int64_t>(launch.sites.size() * sizeof(int64_t)));
   }
+  pushedInputs.reserve(places.size());
+  pushedNumbers.reserve(places.size());
   wasRun.resize(program.functions.size());
   graphs.resize(program.functions.size());
 }
@@ -244,6 +246,15 @@ Failure CudaDevice::check(int status, std::string_view doing) {
   return fail(errorOf(driver, status, std::string(doing)));
 }
 
+/// The same for a copy of a tensor "to" or "from" the device: steps copy, and only a failure has a
+/// sentence.
+Failure CudaDevice::checkCopy(int status, int64_t tensor, std::string_view way) {
+  if (status == success)
+    return std::nullopt;
+  const std::string &name = program.tensors[tensor].name;
+  return fail(errorOf(driver, status, fmt::format("copying '{}' {} the device", name, way)));
+}
+
 //===-- The host's side of tensors ------------------------------------------------------------===//
 
 std::byte *CudaDevice::data(int64_t tensor) {
@@ -271,8 +282,7 @@ Failure CudaDevice::push(int64_t tensor) {
   if (failure)
     return failure;
   const CudaPlace &place = places[tensor];
-  const TensorInfo &info = program.tensors[tensor];
-  auto bytes = static_cast<size_t>(info.bytes);
+  auto bytes = static_cast<size_t>(program.tensors[tensor].bytes);
   switch (place.kind) {
   case CudaPlace::Kind::number:
     if (std::find(pushedNumbers.begin(), pushedNumbers.end(), tensor) == pushedNumbers.end())
@@ -286,7 +296,7 @@ Failure CudaDevice::push(int64_t tensor) {
         return failed;
     int status = driver.copyToDevice(staging + static_cast<Pointer>(place.at), pinned + place.at,
                                      bytes, copying);
-    if (Failure failed = check(status, fmt::format("copying '{}' to the device", info.name)))
+    if (Failure failed = checkCopy(status, tensor, "to"))
       return failed;
     inputsInFlight = true;
     if (std::find(pushedInputs.begin(), pushedInputs.end(), tensor) == pushedInputs.end())
@@ -297,7 +307,7 @@ Failure CudaDevice::push(int64_t tensor) {
     break;
   }
   int status = driver.copyToDevice(at(tensor), data(tensor), bytes, compute);
-  if (Failure failed = check(status, fmt::format("copying '{}' to the device", info.name)))
+  if (Failure failed = checkCopy(status, tensor, "to"))
     return failed;
   return settle();
 }
@@ -305,13 +315,12 @@ Failure CudaDevice::push(int64_t tensor) {
 Failure CudaDevice::pull(int64_t tensor) {
   if (failure)
     return failure;
-  const TensorInfo &info = program.tensors[tensor];
   using Kind = CudaPlace::Kind;
   if (Kind kind = places[tensor].kind; kind == Kind::input || kind == Kind::number)
     return std::nullopt;
-  int status =
-      driver.copyToHost(data(tensor), at(tensor), static_cast<size_t>(info.bytes), compute);
-  if (Failure failed = check(status, fmt::format("copying '{}' from the device", info.name)))
+  auto bytes = static_cast<size_t>(program.tensors[tensor].bytes);
+  int status = driver.copyToHost(data(tensor), at(tensor), bytes, compute);
+  if (Failure failed = checkCopy(status, tensor, "from"))
     return failed;
   return settle();
 }

@@ -73,6 +73,7 @@ private:
 
   // Failures: the first stays.
   Failure check(int status, std::string_view doing);
+  Failure checkCopy(int status, int64_t tensor, std::string_view way);
   Failure fail(Error error);
 
   // Functions (CudaFunctions.cpp).
@@ -118,7 +119,8 @@ private:
 /// compiles the code, and takes one arena. Functions are launched kernel by kernel once, then
 /// captured as a graph that every later run replays; with an observer they are launched kernel by
 /// kernel, with the times of the device's events. Inputs are copied from pinned memory on a stream
-/// of their own while a function runs. `program` and `code` outlive the device.
+/// of their own while a function runs. From a function's third run on nothing is allocated here.
+/// `program` and `code` outlive the device.
 Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const CudaCode &code,
                                                const CudaOptions &options);
 

@@ -51,10 +51,9 @@ Failure CudaDevice::poisonAfter(const Launch &launch) {
 /// Numbers that the function returns come to the host with it.
 Failure CudaDevice::fetchResults(int64_t function) {
   for (int64_t tensor : results[function]) {
-    const TensorInfo &info = program.tensors[tensor];
-    int status = driver.copyToHost(pinned + places[tensor].at, at(tensor),
-                                   static_cast<size_t>(info.bytes), compute);
-    if (Failure failed = check(status, fmt::format("copying '{}' from the device", info.name)))
+    auto bytes = static_cast<size_t>(program.tensors[tensor].bytes);
+    int status = driver.copyToHost(pinned + places[tensor].at, at(tensor), bytes, compute);
+    if (Failure failed = checkCopy(status, tensor, "from"))
       return failed;
   }
   return std::nullopt;
@@ -150,8 +149,11 @@ Failure CudaDevice::run(int64_t function) {
   if (!graphs[function])
     if (Failure failed = capture(function))
       return failed;
-  return check(driver.graphLaunch(graphs[function], compute),
-               fmt::format("running '{}'", program.functions[function].name));
+  int status = driver.graphLaunch(graphs[function], compute);
+  if (status == success)
+    return std::nullopt;
+  return fail(errorOf(driver, status,
+                      fmt::format("running '{}'", program.functions[function].name)));
 }
 
 } // namespace napkin::runtime

@@ -42,10 +42,10 @@ static bool isTiny(const Launch &launch) {
   return launch.bytes + launch.flops / flopsPerByteTime < tinyBytes;
 }
 
-/// True for launches of "init" that make large states zero: the pages of most were never touched.
-static bool isZeroOfPages(const Program &program, const Function &function, const Launch &launch) {
+/// True for launches that make large tensors zero.
+static bool isZeroOfPages(const Program &program, const Launch &launch) {
   constexpr int64_t leastBytes = 1 << 20;
-  return function.name == "init" && program.kernels[launch.kernel].zeros &&
+  return program.kernels[launch.kernel].zeros &&
          std::ranges::all_of(launch.results, [&](int64_t tensor) {
            return program.tensors[tensor].bytes >= leastBytes;
          });
@@ -55,10 +55,12 @@ Failure Executor::run(int64_t function) {
   const Program &program = loaded.program;
   const Function &body = program.functions[function];
   std::byte *const *next = operands[function].data();
+  // Of most states the pages were never touched before "init" makes them zero.
+  bool touchesFirst = !poison && body.name == "init";
   for (const Launch &launch : body.launches) {
     int64_t beganAt = observer ? nowNanoseconds() : 0;
     // Poisoned runs look for faults, so there even the tiniest launch is cut and shared.
-    if (!poison && isZeroOfPages(program, body, launch))
+    if (touchesFirst && isZeroOfPages(program, launch))
       for (int64_t tensor : launch.results)
         zeroBytes(arena.at(program.tensors[tensor].offset), program.tensors[tensor].bytes);
     else if (!poison && isTiny(launch))
