@@ -68,9 +68,13 @@ Result<StepRunner> StepRunner::create(Session &session, Dataset &data, uint64_t 
 
 /// Fills the inputs, unless they hold this batch already.
 Failure StepRunner::loadBatch(int64_t cursor) {
-  if (gathered == std::pair(cursor, session->batchesPushed()))
+  if (loaded == std::pair(cursor, session->batchesPushed()))
     return std::nullopt;
-  return data->load(*session, cursor);
+  loaded.reset();
+  if (Failure failure = data->load(*session, cursor))
+    return failure;
+  loaded = {cursor, session->batchesPushed()};
+  return std::nullopt;
 }
 
 /// Runs a function to its end. While a device runs it, the host gathers the batch that comes next.
@@ -79,11 +83,8 @@ Failure StepRunner::runToEnd(int64_t function, std::optional<int64_t> nextCursor
     return failure;
   Device &device = session->device();
   // A batch that cannot be had is told when its turn comes: there may be no more steps.
-  if (nextCursor && mayGather && device.runsAhead()) {
-    gathered.reset();
-    if (!data->load(*session, *nextCursor))
-      gathered = {*nextCursor, session->batchesPushed()};
-  }
+  if (nextCursor && mayGather && device.runsAhead())
+    static_cast<void>(loadBatch(*nextCursor));
   return device.settle();
 }
 

@@ -58,9 +58,8 @@ private:
   std::vector<Count> countList;
   std::vector<NamedResult> results;
   std::vector<NamedResult> laterResults; ///< where `micro_next` leaves the same
-  /// A batch that was gathered while the device ran: its cursor, and how often inputs had been
-  /// handed over then.
-  std::optional<std::pair<int64_t, int64_t>> gathered;
+  /// The batch that the inputs hold: its cursor, and how often inputs had been handed over then.
+  std::optional<std::pair<int64_t, int64_t>> loaded;
   /// False where a result is an input, which the next batch would change.
   bool mayGather = true;
   int64_t finiteTensor = -1;
