@@ -253,7 +253,7 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
   return dataset;
 }
 
-Failure Dataset::load(const Session &session, int64_t cursor) {
+Failure Dataset::load(Session &session, int64_t cursor) {
   for (int64_t row = 0; row < batchSize; ++row) {
     int64_t place = (cursor + row) % sampleCount;
     auto epoch = static_cast<uint32_t>((cursor + row) / sampleCount);

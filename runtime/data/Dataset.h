@@ -37,7 +37,7 @@ public:
   /// Tokens of one batch; 0 if this is no language model.
   int64_t batchTokens() const { return tokenCount; }
   /// Fills all inputs with the samples [cursor, cursor + batch).
-  Failure load(const Session &session, int64_t cursor);
+  Failure load(Session &session, int64_t cursor);
 
 private:
   std::vector<std::unique_ptr<Source>> sources;

@@ -70,16 +70,20 @@ std::span<std::byte> Session::bytes(int64_t tensor) const {
   return {data(tensor), static_cast<size_t>(program().tensors[tensor].bytes)};
 }
 
-Failure Session::run(std::string_view name) {
-  int64_t index = functionIndex(name);
-  if (index < 0)
-    return Error{fmt::format("the program has no function '{}'", name)};
-  if (Failure failure = run(index))
+Failure Session::runToEnd(int64_t function) {
+  if (Failure failure = run(function))
     return failure;
   return place->settle();
 }
 
-Failure Session::pushInputs(std::span<const int64_t> inputs) const {
+Failure Session::run(std::string_view name) {
+  int64_t index = functionIndex(name);
+  if (index < 0)
+    return Error{fmt::format("the program has no function '{}'", name)};
+  return runToEnd(index);
+}
+
+Failure Session::pushInputs(std::span<const int64_t> inputs) {
   ++batches;
   for (int64_t input : inputs)
     if (Failure failure = place->push(input))

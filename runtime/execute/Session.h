@@ -42,6 +42,8 @@ public:
 
   /// Runs a function by index; a device may still run it when this returns.
   Failure run(int64_t function) { return place->run(function); }
+  /// Runs a function by index to its end.
+  Failure runToEnd(int64_t function);
   /// Runs a function by name to its end; fails if there is none.
   Failure run(std::string_view function);
 
@@ -68,12 +70,12 @@ public:
   /// How often inputs were handed over: who gathered a batch early sees whether it still stands.
   int64_t batchesPushed() const { return batches; }
   /// Hands over inputs that were just filled.
-  Failure pushInputs(std::span<const int64_t> inputs) const;
+  Failure pushInputs(std::span<const int64_t> inputs);
 
 private:
   const LoadedProgram &loaded;
   std::unique_ptr<Device> place;
-  mutable int64_t batches = 0;
+  int64_t batches = 0;
   int64_t randomTensor = -1;
 };
 

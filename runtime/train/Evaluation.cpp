@@ -111,9 +111,7 @@ Failure Evaluation::runCounts() {
     if (Failure failure = data.load(*session, number * data.batch()))
       return failure;
     session->setRandom(seed, runtimeStep, static_cast<uint32_t>(number));
-    if (Failure failure = session->run(counts))
-      return failure;
-    if (Failure failure = session->device().settle())
+    if (Failure failure = session->runToEnd(counts))
       return failure;
     for (size_t i = 0; i < sums.size(); ++i)
       sums[i] += session->scalar(countPairs[i].first);
@@ -145,9 +143,7 @@ Failure Evaluation::run(int64_t step, const std::string &outputs) {
     if (Failure failure = data.load(*session, number * data.batch()))
       return failure;
     session->setRandom(seed, runtimeStep, static_cast<uint32_t>(number));
-    if (Failure failure = session->run(function))
-      return failure;
-    if (Failure failure = session->device().settle())
+    if (Failure failure = session->runToEnd(function))
       return failure;
     for (NamedResult &result : results)
       result.value += session->scalar(result.tensor);
