@@ -22,8 +22,8 @@ using namespace cuda;
 
 namespace {
 
-bool isSet(const char *variable) {
-  const char *value = std::getenv(variable);
+bool isStepwiseWanted() {
+  const char *value = std::getenv("NAPKIN_CUDA_STEPWISE");
   return value && std::string_view(value) == "1";
 }
 
@@ -42,10 +42,9 @@ int64_t rounded(int64_t bytes) {
 } // namespace
 
 CudaDevice::CudaDevice(const Driver &driver, DeviceFacts facts, const Program &program,
-                       const CudaCode &code, const CudaOptions &options)
+                       const CudaCode &code)
     : driver(driver), facts(std::move(facts)), program(program), code(code),
-      poison(options.poison || isSet("NAPKIN_POISON")),
-      stepwise(options.stepwise || isSet("NAPKIN_CUDA_STEPWISE")) {
+      poison(isPoisonWanted()), stepwise(isStepwiseWanted()) {
   layOut();
 }
 
@@ -370,16 +369,16 @@ Failure CudaDevice::settle() {
 }
 
 Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const CudaCode &code,
-                                               const CudaOptions &options) {
+                                               int ordinal) {
   if (std::string problem = checkProgram(program); !problem.empty())
     return Error{problem};
   Result<const Driver *> driver = openDriver();
   if (!driver)
     return driver.error();
-  Result<DeviceFacts> facts = readFacts(**driver, options.ordinal);
+  Result<DeviceFacts> facts = readFacts(**driver, ordinal);
   if (!facts)
     return facts.error();
-  auto device = std::make_unique<CudaDevice>(**driver, std::move(*facts), program, code, options);
+  auto device = std::make_unique<CudaDevice>(**driver, std::move(*facts), program, code);
   if (Failure failed = device->open())
     return *failed;
   return std::unique_ptr<Device>(std::move(device));

@@ -12,14 +12,6 @@
 
 namespace napkin::runtime {
 
-/// How a program runs on a GPU.
-struct CudaOptions {
-  int ordinal = 0;       ///< of the devices that the driver shows
-  bool poison = false;   ///< overwrite memory that dies; the environment's NAPKIN_POISON=1 does too
-  bool stepwise = false; ///< wait for each kernel, so that a fault names its own;
-                         ///< NAPKIN_CUDA_STEPWISE=1 does too
-};
-
 /// Where the host sees a tensor.
 struct CudaPlace {
   enum class Kind : uint8_t {
@@ -44,7 +36,7 @@ struct CudaLaunch {
 class CudaDevice : public Device {
 public:
   CudaDevice(const cuda::Driver &driver, cuda::DeviceFacts facts, const Program &program,
-             const CudaCode &code, const CudaOptions &options);
+             const CudaCode &code);
   ~CudaDevice() override;
   /// What `openCudaDevice` does with it; nothing else is called before.
   Failure open();
@@ -91,7 +83,8 @@ private:
   const cuda::DeviceFacts facts;
   const Program &program;
   const CudaCode &code;
-  const bool poison, stepwise;
+  const bool poison;   ///< memory that dies is overwritten
+  const bool stepwise; ///< NAPKIN_CUDA_STEPWISE=1: each kernel is waited for, so a fault names its own
   Failure failure; ///< the first; nothing runs after it
 
   cuda::Context context = nullptr;
@@ -115,14 +108,14 @@ private:
   LaunchObserver *observer = nullptr;
 };
 
-/// Opens the driver and the device, checks that the program fits in its free memory, loads or
-/// compiles the code, and takes one arena. Functions are launched kernel by kernel once, then
+/// Opens the driver and device number `ordinal`, checks that the program fits in its free memory,
+/// loads or compiles the code, and takes one arena. Functions are launched kernel by kernel once, then
 /// captured as a graph that every later run replays; with an observer they are launched kernel by
 /// kernel, with the times of the device's events. Inputs are copied from pinned memory on a stream
 /// of their own while a function runs. From a function's third run on nothing is allocated here.
 /// `program` and `code` outlive the device.
 Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const CudaCode &code,
-                                               const CudaOptions &options);
+                                               int ordinal = 0);
 
 /// What the driver calls device number `ordinal`, "NVIDIA H200".
 Result<std::string> cudaDeviceName(int ordinal);

@@ -26,15 +26,16 @@ Result<DeviceFacts> readFacts(const Driver &driver, int ordinal) {
   if (int status = driver.deviceGet(&facts.device, ordinal); status != success)
     return errorOf(driver, status, fmt::format("opening device {}", ordinal));
   std::array<char, 256> name{};
-  driver.deviceName(name.data(), static_cast<int>(name.size()), facts.device);
+  if (int status = driver.deviceName(name.data(), static_cast<int>(name.size()), facts.device);
+      status != success)
+    return errorOf(driver, status, fmt::format("asking for the name of device {}", ordinal));
   facts.name = name.data();
   driver.driverVersion(&facts.driverVersion);
   int threads = 0, blocks = 0, shared = 0, sharedMost = 0;
   const std::pair<int, int *> attributes[] = {
-      {capabilityMajor, &facts.major},   {capabilityMinor, &facts.minor},
-      {multiprocessors, &facts.multiprocessors}, {maxThreadsPerBlock, &threads},
-      {maxGridX, &blocks},               {maxSharedPerBlock, &shared},
-      {maxSharedOptIn, &sharedMost}};
+      {capabilityMajor, &facts.major}, {capabilityMinor, &facts.minor},
+      {maxThreadsPerBlock, &threads},  {maxGridX, &blocks},
+      {maxSharedPerBlock, &shared},    {maxSharedOptIn, &sharedMost}};
   for (auto [attribute, value] : attributes)
     if (int status = driver.deviceAttribute(value, attribute, facts.device); status != success)
       return errorOf(driver, status, fmt::format("asking what device {} has", ordinal));

@@ -14,7 +14,6 @@ struct DeviceFacts {
   Ordinal device = 0;
   std::string name;       ///< "NVIDIA H200"
   int major = 0, minor = 0; ///< the compute capability
-  int multiprocessors = 0;
   int64_t threadsPerBlock = 0;
   int64_t gridBlocks = 0;         ///< in the first dimension
   int64_t sharedPerBlock = 0;     ///< bytes that every kernel may take
@@ -42,8 +41,6 @@ public:
 
   /// In the order of the program's kernels.
   const std::vector<Kernel> &kernels() const { return list; }
-  /// Where the code came from, "code for sm_90 of the program".
-  const std::string &origin() const { return from; }
 
 private:
   explicit LoadedModule(const Driver &driver) : driver(driver) {}
@@ -52,7 +49,7 @@ private:
   const Driver &driver;
   Module module = nullptr;
   std::vector<Kernel> list;
-  std::string from;
+  std::string from; ///< where the code came from, "code for sm_90 of the program"
 };
 
 /// The image of `code` that runs on a device of this capability: of its architecture, or of the

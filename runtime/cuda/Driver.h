@@ -50,10 +50,7 @@ enum Status : int {
   compatNotSupported = 804,
   captureUnsupported = 900,
   captureInvalidated = 901,
-  captureUnjoined = 904,
   captureIsolation = 905,
-  captureImplicit = 906,
-  unknownError = 999,
 };
 
 using Ordinal = int;          ///< CUdevice
@@ -71,7 +68,6 @@ enum DeviceAttribute : int {
   maxThreadsPerBlock = 1,
   maxGridX = 5,
   maxSharedPerBlock = 8,
-  multiprocessors = 16,
   capabilityMajor = 75,
   capabilityMinor = 76,
   maxSharedOptIn = 97,
@@ -80,8 +76,6 @@ enum DeviceAttribute : int {
 enum KernelAttribute : int {
   kernelMaxThreads = 0,
   kernelStaticShared = 1,
-  kernelLocalBytes = 3,
-  kernelRegisters = 4,
   kernelMaxDynamicShared = 8,
 };
 /// CUjit_option.

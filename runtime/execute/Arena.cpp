@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <optional>
+#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -99,6 +101,11 @@ void zeroBytes(std::byte *data, int64_t bytes) {
   }
   std::memset(data, 0, first - begin);
   std::memset(reinterpret_cast<void *>(last), 0, end - last);
+}
+
+bool isPoisonWanted() {
+  const char *value = std::getenv("NAPKIN_POISON");
+  return value && std::string_view(value) == "1";
 }
 
 void poisonBytes(std::byte *data, int64_t bytes) {

@@ -53,6 +53,9 @@ void zeroBytes(std::byte *data, int64_t bytes);
 /// A not-a-number as f32 and as f64, and an index far out of range as i32.
 inline constexpr uint32_t poisonWord = 0x7ff5a5a5;
 
+/// True where NAPKIN_POISON=1 asks that memory is overwritten when it dies.
+bool isPoisonWanted();
+
 /// Overwrites `bytes` bytes with `poisonWord`; a last part of a word with its first bytes.
 void poisonBytes(std::byte *data, int64_t bytes);
 

@@ -5,7 +5,6 @@
 #include "runtime/Numbers.h"
 #include "runtime/device/TileRegisters.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -25,12 +24,6 @@ static Failure checkBudget(const Program &program, int threads) {
                ExitStatus::infeasibleBudget};
 }
 
-/// True if memory that dies is to be overwritten.
-static bool wantsPoison(const SessionOptions &options) {
-  const char *environment = std::getenv("NAPKIN_POISON");
-  return options.poison || (environment && std::string_view(environment) == "1");
-}
-
 Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
                                                  const SessionOptions &options) {
   if (std::string problem = checkProgram(loaded.program); !problem.empty())
@@ -48,8 +41,8 @@ Result<std::unique_ptr<Session>> Session::create(const LoadedProgram &loaded,
       Arena::create(loaded.program.arenaBytes, loaded.program.scratchBytesPerWorker, threads);
   if (!arena)
     return arena.error();
-  auto executor =
-      std::make_unique<Executor>(loaded, std::move(*arena), threads, wantsPoison(options));
+  auto executor = std::make_unique<Executor>(loaded, std::move(*arena), threads,
+                                             options.poison || isPoisonWanted());
   return std::make_unique<Session>(loaded, std::move(executor));
 }
 

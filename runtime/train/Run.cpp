@@ -513,9 +513,7 @@ static Result<std::unique_ptr<Session>> openSession(const LoadedProgram &loaded,
                              "--target=sm_90, or the architecture of the device",
                              options.device, loaded.program.target),
                  ExitStatus::wrongUsage};
-  CudaOptions cuda;
-  cuda.ordinal = *gpu;
-  Result<std::unique_ptr<Device>> device = openCudaDevice(loaded.program, *loaded.cuda, cuda);
+  Result<std::unique_ptr<Device>> device = openCudaDevice(loaded.program, *loaded.cuda, *gpu);
   if (!device)
     return device.error();
   return std::make_unique<Session>(loaded, std::move(*device));

@@ -53,7 +53,7 @@ std::unique_ptr<GpuKernels> GpuKernels::load(const std::vector<CudaKernelText> &
   }
   made->code.text = joinCudaText(kernels);
   made->code.prelude = cudaPrelude().str();
-  auto device = rt::openCudaDevice(program, made->code, {});
+  auto device = rt::openCudaDevice(program, made->code);
   if (!device) {
     fmt::print(stderr, "{}\n", device.error().message);
     return nullptr;

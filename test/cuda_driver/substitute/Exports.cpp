@@ -126,9 +126,6 @@ EXPORT cuDeviceGetAttribute(int *value, int attribute, Ordinal) {
   case maxSharedPerBlock:
     *value = 49152;
     break;
-  case multiprocessors:
-    *value = 132;
-    break;
   case capabilityMajor:
     *value = settings.architecture / 10;
     break;
