@@ -5,6 +5,7 @@
 #include "runtime/cuda/CudaCode.h"
 #include "runtime/files/File.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
@@ -77,10 +78,13 @@ Result<std::unique_ptr<LoadedImage>> loadExecutable(const std::string &path) {
     return failed("carries no program; 'napkin compile MODEL.nap -o FILE' makes an executable");
   auto size = static_cast<uint64_t>(file->size() - trailerBytes);
   uint64_t left = size;
+  bool fits = true;
   for (uint64_t part : {trailer.objectOffset, trailer.objectBytes, trailer.programBytes,
-                        trailer.cudaBytes})
-    left = part <= left ? left - part : size + 1;
-  if (left != 0)
+                        trailer.cudaBytes}) {
+    fits &= part <= left;
+    left -= std::min(part, left);
+  }
+  if (!fits || left != 0)
     return failed(
         fmt::format("its trailer at offset {} does not fit its size; it was damaged", size));
   std::vector<std::byte> object(trailer.objectBytes);
