@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,14 +14,6 @@
 namespace napkin::runtime {
 
 namespace fs = std::filesystem;
-
-std::string cudaCacheFolder() {
-  const char *cache = std::getenv("XDG_CACHE_HOME");
-  if (cache && *cache)
-    return std::string(cache) + "/napkin/cubins";
-  const char *home = std::getenv("HOME");
-  return home && *home ? std::string(home) + "/.cache/napkin/cubins" : "";
-}
 
 /// What an entry begins with: everything that its code depends on.
 static std::string headOf(const std::string &text, const std::string &prelude,
@@ -91,7 +82,9 @@ Result<std::string> compileCudaCached(const std::string &text, const std::string
   Result<std::string> compiler = nvrtcVersion();
   if (!compiler)
     return compiler.error();
-  std::string folder = cudaCacheFolder();
+  std::string folder = cacheFolder();
+  if (!folder.empty())
+    folder += "/cubins";
   std::string head = headOf(text, prelude, architecture, *compiler);
   std::string path = fmt::format("{}/{}-{:016x}", folder, architecture, checksumOf(head));
   if (!folder.empty())

@@ -9,10 +9,7 @@
 
 namespace napkin::runtime {
 
-/// The folder napkin/cubins in XDG_CACHE_HOME or ~/.cache; empty if there is neither.
-std::string cudaCacheFolder();
-
-/// Code of a text for an architecture, from the cache or else by NVRTC, which then leaves it in the
+/// Code of a text for an architecture, from the cache (cubins in the cache folder) or else by NVRTC, which then leaves it in the
 /// cache. An entry holds the whole of what it was made of and a checksum: one that is damaged, or
 /// of other text, options, architecture or version of NVRTC is made anew. Entries are written
 /// beside their place and renamed, so that several processes may; those that were not used for the

@@ -43,17 +43,10 @@ double DevicePeaks::copyBytesPerSecond(int threads, double bytes) const {
 }
 
 std::string deviceFilePath() {
-  auto variable = [](const char *name) {
-    const char *value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (std::string path = variable("NAPKIN_DEVICE_FILE"); !path.empty())
+  if (const char *path = std::getenv("NAPKIN_DEVICE_FILE"); path && *path)
     return path;
-  if (std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
-    return cache + "/napkin/device.json";
-  if (std::string home = variable("HOME"); !home.empty())
-    return home + "/.cache/napkin/device.json";
-  return "";
+  std::string folder = cacheFolder();
+  return folder.empty() ? "" : folder + "/device.json";
 }
 
 /// A number of threads, at least 1.

@@ -36,8 +36,7 @@ struct DevicePeaks {
   double copyBytesPerSecond(int threads, double bytes) const;
 };
 
-/// NAPKIN_DEVICE_FILE, or napkin/device.json in XDG_CACHE_HOME or ~/.cache; empty if there is
-/// neither.
+/// NAPKIN_DEVICE_FILE, or device.json in the cache folder; empty if there is neither.
 std::string deviceFilePath();
 
 /// Reads a device file.

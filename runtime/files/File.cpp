@@ -358,6 +358,13 @@ bool isFile(const std::string &path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
+std::string cacheFolder() {
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
+    return std::string(cache) + "/napkin";
+  const char *home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.cache/napkin" : "";
+}
+
 std::vector<std::string> expandPattern(const std::string &path) {
   if (path.find_first_of("*?[") == std::string::npos || isFile(path))
     return {path};

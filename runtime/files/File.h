@@ -117,6 +117,9 @@ bool isFolder(const std::string &path);
 bool isFile(const std::string &path);
 /// The paths that match a shell pattern, sorted; `path` itself if it holds no pattern.
 std::vector<std::string> expandPattern(const std::string &path);
+/// The folder napkin in XDG_CACHE_HOME or ~/.cache, which may not be there yet; empty if there is
+/// neither.
+std::string cacheFolder();
 /// "error text of errno", as a clause.
 std::string systemProblem();
 
