@@ -18,7 +18,8 @@ LogicalResult nap::planModule(ModuleOp module, const TargetMachineOptions &targe
   times.begin("set-up of the passes");
   module->setAttr("nap.vector_bytes",
                   OpBuilder(module.getContext()).getI64IntegerAttr(vectorBytesOf(target)));
-  module->setAttr("nap.bf16_unit", OpBuilder(module.getContext()).getStringAttr(bf16UnitOf(target)));
+  module->setAttr("nap.bf16_unit",
+                  OpBuilder(module.getContext()).getStringAttr(bf16UnitOf(target)));
   auto before = [&](StringRef pass, ModuleOp) { times.begin(pass); };
   LogicalResult result = runPipeline(module, options, afterPass, before);
   times.end();

@@ -14,8 +14,9 @@
 
 namespace nap {
 
-/// Runs the pipeline on a frontend's module: planned, outlined kernels come out. Diagnostics go to the
-/// context. `target` is noted on the module, where passes read it. Each pass is a phase of `times`.
+/// Runs the pipeline on a frontend's module: planned, outlined kernels come out. Diagnostics go to
+/// the context. `target` is noted on the module, where passes read it. Each pass is a phase of
+/// `times`.
 mlir::LogicalResult planModule(mlir::ModuleOp module, const TargetMachineOptions &target,
                                const PipelineOptions &options, napkin::runtime::PhaseTimes &times,
                                const PassCallback &afterPass = {});
@@ -29,11 +30,11 @@ struct CompiledProgram {
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
 };
 
-/// The object files of a lowered module, which is used up; errors are printed as diagnostics. `llvmText`, if given,
-/// receives the optimised LLVM IR.
+/// The object files of a lowered module, which is used up; errors are printed as diagnostics.
+/// `llvmText`, if given, receives the optimised LLVM IR.
 mlir::FailureOr<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
-compileLowered(mlir::ModuleOp lowered, const TargetMachineOptions &target, napkin::runtime::PhaseTimes &times,
-               std::string *llvmText = nullptr);
+compileLowered(mlir::ModuleOp lowered, const TargetMachineOptions &target,
+               napkin::runtime::PhaseTimes &times, std::string *llvmText = nullptr);
 
 /// A compiled program in this process. Owns its code.
 struct JittedProgram {

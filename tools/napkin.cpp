@@ -38,8 +38,9 @@ int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     auto failure = rt::writeOutput(usage());
-    return static_cast<int>(failure ? fail(*failure)
-                                    : words.empty() ? ExitStatus::wrongUsage : ExitStatus::done);
+    return static_cast<int>(failure         ? fail(*failure)
+                            : words.empty() ? ExitStatus::wrongUsage
+                                            : ExitStatus::done);
   }
   std::vector<std::string_view> names;
   for (const Command &command : kCommands) {
@@ -49,7 +50,8 @@ int main(int argc, char **argv) {
   }
   std::string_view near = rt::nearestName(words[0], names);
   return static_cast<int>(fail(
-      near.empty() ? fmt::format("there is no command '{}'; the commands are {}", words[0], fmt::join(names, ", "))
+      near.empty() ? fmt::format("there is no command '{}'; the commands are {}", words[0],
+                                 fmt::join(names, ", "))
                    : fmt::format("there is no command '{}'; did you mean '{}'?", words[0], near),
       ExitStatus::wrongUsage));
 }

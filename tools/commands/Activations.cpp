@@ -24,15 +24,16 @@ static std::array<double, 2> normals(const std::array<uint32_t, 4> &words) {
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-/// Fills an input that no data is given for: numbers from a standard normal, ids evenly from those that
-/// there are, bools evenly.
+/// Fills an input that no data is given for: numbers from a standard normal, ids evenly from those
+/// that there are, bools evenly.
 static void drawInput(const rt::Session &session, int64_t index, uint64_t seed) {
   const rt::TensorInfo &tensor = session.program().tensors[index];
   int64_t elements = rt::elementsOf(tensor.shape);
   // Integers that index no table may be anything: 0 and 1 are taken for marks or counts.
   int64_t limit = tensor.dtype == rt::DType::boolean || tensor.idLimit == 0 ? 2 : tensor.idLimit;
   for (int64_t i = 0; i < elements; ++i) {
-    auto words = rt::philox({uint32_t(i), uint32_t(i >> 32), rt::runtimeStep, uint32_t(index)}, seed);
+    auto words =
+        rt::philox({uint32_t(i), uint32_t(i >> 32), rt::runtimeStep, uint32_t(index)}, seed);
     double value = rt::isFloat(tensor.dtype) ? normals(words)[0]
                                              : std::floor(words[0] * 0x1p-32 * double(limit));
     rt::storeElement(tensor.dtype, session.data(index), i, value);
@@ -71,7 +72,8 @@ ExitStatus nap::reportActivations(const ParsedFlags &flags) {
     seed = uint64_t(planned.getInt());
   std::vector<Activation> activations = measureActivations(model.module());
   if (activations.empty())
-    return fail("--activations: the model computes nothing of its inputs that one layer hands to another");
+    return fail(
+        "--activations: the model computes nothing of its inputs that one layer hands to another");
   CompiledProgram compiled;
   if ((status = model.plan()) != ExitStatus::done ||
       (status = model.makeProgram(compiled)) != ExitStatus::done ||
@@ -98,8 +100,10 @@ ExitStatus nap::reportActivations(const ParsedFlags &flags) {
     return fail(*failure);
 
   const rt::Function &predict = *rt::findFunction(run.program(), "predict");
-  std::string text = fmt::format("ACTIVATIONS of {} at step 0, seed {}, {}\n", run.program().model, seed, *inputs);
-  text += fmt::format("{:<40}{:<24}{:>13}{:>13}{:>13}  {}\n", "LAYER", "TENSOR", "MEAN", "DEVIATION", "LARGEST", "LINE");
+  std::string text =
+      fmt::format("ACTIVATIONS of {} at step 0, seed {}, {}\n", run.program().model, seed, *inputs);
+  text += fmt::format("{:<40}{:<24}{:>13}{:>13}{:>13}  {}\n", "LAYER", "TENSOR", "MEAN",
+                      "DEVIATION", "LARGEST", "LINE");
   for (auto [k, activation] : llvm::enumerate(activations)) {
     text += fmt::format("{:<40.40}{:<24.24}", activation.layer, activation.type);
     for (const char *figure : kActivationFigures) {

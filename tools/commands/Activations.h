@@ -5,8 +5,8 @@
 
 namespace nap {
 
-/// Compiles the forward pass alone, runs it once on initial values and the flags' --data or drawn inputs,
-/// and prints a line an activation: mean, deviation, largest magnitude.
+/// Compiles the forward pass alone, runs it once on initial values and the flags' --data or drawn
+/// inputs, and prints a line an activation: mean, deviation, largest magnitude.
 ExitStatus reportActivations(const ParsedFlags &flags);
 
 } // namespace nap

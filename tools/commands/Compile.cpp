@@ -118,7 +118,8 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
       for (const CudaKernelText &kernel : *kernels)
         if (kernel.name == own.name)
           own.threads = kernel.blockThreads;
-    return write(output, rt::resourceTable(std::move(resources), model.cudaArchitectures().front()));
+    return write(output,
+                 rt::resourceTable(std::move(resources), model.cudaArchitectures().front()));
   }
   return write(output, stage == "ptx" ? binary->ptx : binary->cubin);
 }
@@ -135,10 +136,11 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
   bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin" || stage == "resources";
   bool isOfHost = stage == "lowered" || stage == "llvm" || stage == "obj";
   if (!model.isForHost() && isOfHost)
-    return fail(fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx, cubin, "
-                            "resources and exe",
-                            llvm::join(architectures, ","), stage),
-                ExitStatus::wrongUsage);
+    return fail(
+        fmt::format("--target={} --emit={}: for CUDA there are the stages cuda, ptx, cubin, "
+                    "resources and exe",
+                    llvm::join(architectures, ","), stage),
+        ExitStatus::wrongUsage);
   if (architectures.size() != 1 && isCuda && stage != "cuda")
     return fail(fmt::format("--emit={}: one architecture is wanted, such as --target=sm_90", stage),
                 ExitStatus::wrongUsage);

@@ -9,15 +9,16 @@
 
 namespace nap {
 
-/// Reads `--device`: a device of the table, "host" as it was measured, or a JSON file. A name that is
-/// nobody's leaves `device` empty with a note on standard error: figures come without times then.
+/// Reads `--device`: a device of the table, "host" as it was measured, or a JSON file. A name that
+/// is nobody's leaves `device` empty with a note on standard error: figures come without times
+/// then.
 ExitStatus readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &device);
 
 /// The table as text: a line a device with its peaks, bandwidth, memory and source.
 std::string deviceTable();
 
-/// The peaks of the GPU that its driver calls `name`, "NVIDIA H200", from the table; none where it is
-/// not there.
+/// The peaks of the GPU that its driver calls `name`, "NVIDIA H200", from the table; none where it
+/// is not there.
 napkin::runtime::DevicePeaks peaksOfGpu(llvm::StringRef name);
 
 } // namespace nap

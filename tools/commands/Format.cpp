@@ -17,7 +17,8 @@ ExitStatus nap::formatCommand(std::span<const std::string> arguments) {
   if (!flags)
     return fail(flags.error());
   if (flags->has("help")) {
-    auto failure = rt::writeOutput(fmt::format("usage: {}\n\n{}", usage, rt::flagHelp(kFormatFlags)));
+    auto failure =
+        rt::writeOutput(fmt::format("usage: {}\n\n{}", usage, rt::flagHelp(kFormatFlags)));
     return failure ? fail(*failure) : ExitStatus::done;
   }
   if (flags->positional.empty())

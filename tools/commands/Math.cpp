@@ -41,7 +41,8 @@ static constexpr FlagSpec kMathFlags[] = {
     {"tokens-per-second", "R", "tokens a second on all devices, for mfu"},
     {"preset", "NAME", "how to count, such as palm; default gpt3_d1"},
     {"layers", "L", "of a transformer; equal layers for checkpoint"},
-    {"every", "K", "of the layers, every K-th is kept, for checkpoint; default: the root of their number"},
+    {"every", "K",
+     "of the layers, every K-th is kept, for checkpoint; default: the root of their number"},
     {"width", "d", "of its residual stream"},
     {"heads", "H", "of its attention"},
     {"head-size", "Q", "of a head; default width / heads"},
@@ -106,7 +107,8 @@ struct Hardware {
 
 } // namespace
 
-/// The figures that `wanted` names: "peak", "bandwidth", "memory", "devices". A flag for another is not read.
+/// The figures that `wanted` names: "peak", "bandwidth", "memory", "devices". A flag for another is
+/// not read.
 static Hardware readHardware(Numbers &numbers, llvm::ArrayRef<llvm::StringRef> wanted) {
   Hardware hardware;
   bool wantsPeak = llvm::is_contained(wanted, "peak");
@@ -133,8 +135,10 @@ static Hardware readHardware(Numbers &numbers, llvm::ArrayRef<llvm::StringRef> w
       numbers.fail(fmt::format("{} has no known peak for {}; give --dtype or --peak",
                                hardware.device->title, input));
   }
-  for (auto [name, figure] : {std::pair{"peak", &Hardware::peak}, {"bandwidth", &Hardware::bandwidth},
-                              {"memory", &Hardware::memory}, {"devices", &Hardware::devices}})
+  for (auto [name, figure] : {std::pair{"peak", &Hardware::peak},
+                              {"bandwidth", &Hardware::bandwidth},
+                              {"memory", &Hardware::memory},
+                              {"devices", &Hardware::devices}})
     if (llvm::is_contained(wanted, name))
       hardware.*figure = numbers.positive(name, hardware.*figure);
   return hardware;
@@ -156,7 +160,8 @@ static ModelFacts readTransformer(Numbers &numbers) {
   sizes.ffn = numbers.get("ffn", 4 * sizes.width);
   sizes.context = numbers.get("context", 0);
   sizes.vocab = numbers.get("vocab", 0);
-  sizes.tokens = numbers.has("tokens") ? numbers.get("tokens", 0) : numbers.get("batch", 1) * sizes.context;
+  sizes.tokens =
+      numbers.has("tokens") ? numbers.get("tokens", 0) : numbers.get("batch", 1) * sizes.context;
   sizes.parameters = numbers.positive("parameters", 0);
   if (!(sizes.tokens > 0))
     numbers.fail("--tokens or --context is wanted");
@@ -268,22 +273,25 @@ static std::string largestText(Numbers &numbers) {
                      hardware.devices, hardware.memory / 1e9, all / 1e9, each, all / each);
 }
 
-/// Ways to keep activations of a chain of L equal layers, each of which the backward pass wants the input of.
-/// Keeping every k-th, the layers between two that are kept run again once, and their results are held
-/// together (Chen et al. 2016); keeping none, each layer's input is made anew from the first: L (L - 1) / 2.
+/// Ways to keep activations of a chain of L equal layers, each of which the backward pass wants the
+/// input of. Keeping every k-th, the layers between two that are kept run again once, and their
+/// results are held together (Chen et al. 2016); keeping none, each layer's input is made anew from
+/// the first: L (L - 1) / 2.
 static std::string checkpointText(Numbers &numbers) {
   double layers = numbers.need("layers");
   auto whole = [&](std::string_view name, double number, double most) {
     if (number != std::floor(number) || number < 1 || number > most)
-      numbers.fail(fmt::format("--{}={:.6g}: wanted a whole number from 1 to {:.6g}", name, number, most));
+      numbers.fail(
+          fmt::format("--{}={:.6g}: wanted a whole number from 1 to {:.6g}", name, number, most));
   };
   constexpr double mostLayers = 1e6;
   whole("layers", layers, mostLayers);
   double every = numbers.positive("every", std::ceil(std::sqrt(layers)));
   whole("every", every, layers);
   double bytes = numbers.positive("bytes", 0);
-  std::string text = fmt::format("{:<22}{:>10}{:>15}{:>16}{:>10}{}\n", "kept", "layers", "most at once", "layers again",
-                                 "step x", bytes > 0 ? fmt::format("{:>15}", "bytes at once") : "");
+  std::string text = fmt::format("{:<22}{:>10}{:>15}{:>16}{:>10}{}\n", "kept", "layers",
+                                 "most at once", "layers again", "step x",
+                                 bytes > 0 ? fmt::format("{:>15}", "bytes at once") : "");
   auto line = [&](const std::string &name, double kept, double atOnce, double again) {
     // A layer's backward pass is twice its forward pass.
     text += fmt::format("{:<22}{:>10.0f}{:>15.0f}{:>16.0f}{:>10.4f}{}\n", name, kept, atOnce, again,
@@ -292,8 +300,8 @@ static std::string checkpointText(Numbers &numbers) {
   };
   double kept = std::ceil(layers / every);
   line("all", layers, layers, 0);
-  line(fmt::format("one in {:.0f}", every), kept,
-       kept + std::min(every, layers) - 1, layers - kept);
+  line(fmt::format("one in {:.0f}", every), kept, kept + std::min(every, layers) - 1,
+       layers - kept);
   line("none", 1, 2, layers * (layers - 1) / 2);
   return text;
 }
@@ -329,13 +337,14 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
 }
 
 /// What to say of a flag that changes nothing of the answer.
-static std::string unusedText(const std::string &question, const std::string &flag, const Numbers &numbers) {
+static std::string unusedText(const std::string &question, const std::string &flag,
+                              const Numbers &numbers) {
   std::vector<std::string> used;
   for (const FlagSpec &spec : kMathFlags)
     if (numbers.used.contains(spec.name))
       used.push_back("--" + std::string(spec.name));
-  return fmt::format("--{}: '{}' does not depend on it here; leave it out. It depends on {}", flag, question,
-                     used.empty() ? "no flag" : fmt::format("{}", fmt::join(used, ", ")));
+  return fmt::format("--{}: '{}' does not depend on it here; leave it out. It depends on {}", flag,
+                     question, used.empty() ? "no flag" : fmt::format("{}", fmt::join(used, ", ")));
 }
 
 ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
@@ -366,11 +375,10 @@ ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
   else if (question == "number")
     text = numberText(numbers, flags->positional[1]);
   else
-    return fail(
-        fmt::format(
-            "there is no question '{}'; the questions are time, flops, mfu, bound, largest, checkpoint, number",
-            question),
-        ExitStatus::wrongUsage);
+    return fail(fmt::format("there is no question '{}'; the questions are time, flops, mfu, bound, "
+                            "largest, checkpoint, number",
+                            question),
+                ExitStatus::wrongUsage);
   for (const auto &[name, value] : flags->flags)
     if (numbers.status == ExitStatus::done && !numbers.used.contains(name))
       numbers.fail(unusedText(question, name, numbers));

@@ -35,8 +35,9 @@ ExitStatus nap::fail(std::string sentence, ExitStatus status) {
 }
 
 std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> arguments,
-                                             std::vector<FlagSpec> known, StringRef usage, size_t positionals,
-                                             ExitStatus &status, StringRef wanted) {
+                                             std::vector<FlagSpec> known, StringRef usage,
+                                             size_t positionals, ExitStatus &status,
+                                             StringRef wanted) {
   status = ExitStatus::wrongUsage;
   if (llvm::none_of(known, [](const FlagSpec &flag) { return flag.name == "help"; }))
     known.push_back({"help", "", "print this and end"});
@@ -47,16 +48,19 @@ std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> argume
   }
   if (flags->has("help")) {
     status = ExitStatus::done;
-    if (auto failure = rt::writeOutput(fmt::format("usage: {}\n\n{}", usage.str(), rt::flagHelp(known))))
+    if (auto failure =
+            rt::writeOutput(fmt::format("usage: {}\n\n{}", usage.str(), rt::flagHelp(known))))
       status = fail(*failure);
     return std::nullopt;
   }
   if (flags->positional.size() < positionals) {
-    status = fail(fmt::format("{} is wanted: {}", wanted.str(), usage.str()), ExitStatus::wrongUsage);
+    status =
+        fail(fmt::format("{} is wanted: {}", wanted.str(), usage.str()), ExitStatus::wrongUsage);
     return std::nullopt;
   }
   if (flags->positional.size() > positionals) {
-    status = fail(fmt::format("'{}' is one argument too many: {}", flags->positional[positionals], usage.str()),
+    status = fail(fmt::format("'{}' is one argument too many: {}", flags->positional[positionals],
+                              usage.str()),
                   ExitStatus::wrongUsage);
     return std::nullopt;
   }
@@ -96,7 +100,10 @@ void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
   std::string place = describeLocation(diagnostic.getLocation());
   bool warning = diagnostic.getSeverity() == DiagnosticSeverity::Warning;
   std::string text = fmt::format("{}: {}: {}\n", place.empty() ? "napkin" : place,
-                                 remark ? "remark" : warning ? "warning" : "error", diagnostic.str());
+                                 remark    ? "remark"
+                                 : warning ? "warning"
+                                           : "error",
+                                 diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     // What MLIR adds about the op at hand is text of the IR, of which a line tells enough.
     std::string said = note.str();
@@ -107,8 +114,9 @@ void Model::printDiagnostic(mlir::Diagnostic &diagnostic) {
   rt::writeErrors(text);
 }
 
-/// The hash of a frontend's module: equal for equal computations, whatever plan, number of steps, seed, run-time
-/// scalars and names in files of others a run has, so that a checkpoint is taken up under another of these.
+/// The hash of a frontend's module: equal for equal computations, whatever plan, number of steps,
+/// seed, run-time scalars and names in files of others a run has, so that a checkpoint is taken up
+/// under another of these.
 static std::string hashGraph(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
   for (StringRef ofTheRun : {"nap.steps", "nap.seed"})
@@ -126,7 +134,8 @@ static std::string hashGraph(ModuleOp module) {
   return llvm::toHex(llvm::ArrayRef(digest).take_front(8), /*LowerCase=*/true);
 }
 
-/// Whether LLVM knows a 64-bit processor of this name; false after an error. LLVM itself would end the process.
+/// Whether LLVM knows a 64-bit processor of this name; false after an error. LLVM itself would end
+/// the process.
 static bool isProcessor(const std::string &name) {
   constexpr bool only64Bit = true;
   if (!llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86() ||
@@ -134,9 +143,13 @@ static bool isProcessor(const std::string &name) {
     return true;
   SmallVector<StringRef> names;
   llvm::X86::fillValidCPUArchList(names, only64Bit);
-  std::string_view near = rt::nearestName(name, std::vector<std::string_view>(names.begin(), names.end()));
-  fail(near.empty() ? fmt::format("--cpu={}: no 64-bit processor has this name; x86-64-v3 and skylake are two that do", name)
-                    : fmt::format("--cpu={}: no 64-bit processor has this name; did you mean '{}'?", name, near),
+  std::string_view near =
+      rt::nearestName(name, std::vector<std::string_view>(names.begin(), names.end()));
+  fail(near.empty() ? fmt::format("--cpu={}: no 64-bit processor has this name; x86-64-v3 and "
+                                  "skylake are two that do",
+                                  name)
+                    : fmt::format("--cpu={}: no 64-bit processor has this name; did you mean '{}'?",
+                                  name, near),
        ExitStatus::wrongUsage);
   return false;
 }
@@ -146,7 +159,8 @@ static bool isArchitecture(StringRef name) {
   if (!name.consume_front("sm_"))
     return false;
   unsigned number = 0;
-  return !name.consumeInteger(10, number) && number >= 50 && number < 1000 && (name.empty() || name == "a" || name == "f");
+  return !name.consumeInteger(10, number) && number >= 50 && number < 1000 &&
+         (name.empty() || name == "a" || name == "f");
 }
 
 /// --checkpoint, --memory and the workers whose scratch a budget counts; false after an error.
@@ -157,7 +171,8 @@ static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline)
   if (const std::string *value = flags.find("memory")) {
     std::optional<int64_t> bytes = rt::parseBytes(*value);
     if (!bytes || *bytes <= 0) {
-      fail(fmt::format("--memory={}: a number of bytes is wanted, such as 8GiB, 500MB or 1048576", *value),
+      fail(fmt::format("--memory={}: a number of bytes is wanted, such as 8GiB, 500MB or 1048576",
+                       *value),
            ExitStatus::wrongUsage);
       return false;
     }
@@ -166,7 +181,8 @@ static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline)
   }
   if (const std::string *value = flags.find("checkpoint")) {
     if (!llvm::is_contained(strategies, *value)) {
-      fail(fmt::format("--checkpoint={}: the strategies are {}", *value, fmt::join(strategies, ", ")),
+      fail(fmt::format("--checkpoint={}: the strategies are {}", *value,
+                       fmt::join(strategies, ", ")),
            ExitStatus::wrongUsage);
       return false;
     }
@@ -194,9 +210,11 @@ std::string Model::planLine() {
   std::string budget;
   if (pipeline.memoryBudget > 0)
     budget = fmt::format(" of {:.1f}", double(pipeline.memoryBudget) / mebibyte);
-  return fmt::format("memory: {:.1f}{} MiB by '{}'; time {:.3f} x that of 'none', at most {:.2f} % above the proven bound\n",
+  return fmt::format("memory: {:.1f}{} MiB by '{}'; time {:.3f} x that of 'none', at most {:.2f} % "
+                     "above the proven bound\n",
                      number("bytes") / mebibyte, budget, plan.getAs<StringAttr>("strategy").str(),
-                     number("ns") / number("ns_kept"), 100 * (number("ns") / number("ns_bound") - 1));
+                     number("ns") / number("ns_kept"),
+                     100 * (number("ns") / number("ns_bound") - 1));
 }
 
 void Model::printTimes() {
@@ -210,9 +228,13 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
   napkin::Options options;
   options.defines = flags.definitions;
   // A flag's name in the train block.
-  static constexpr std::pair<StringRef, StringRef> entries[] = {
-      {"optimizer", "optimizer"}, {"precision", "precision"}, {"accumulate", "accumulate"},
-      {"clip-norm", "clip_norm"}, {"ema", "ema"}, {"steps", "steps"}, {"seed", "seed"}};
+  static constexpr std::pair<StringRef, StringRef> entries[] = {{"optimizer", "optimizer"},
+                                                                {"precision", "precision"},
+                                                                {"accumulate", "accumulate"},
+                                                                {"clip-norm", "clip_norm"},
+                                                                {"ema", "ema"},
+                                                                {"steps", "steps"},
+                                                                {"seed", "seed"}};
   for (const auto &[flag, entry] : entries)
     if (const std::string *value = flags.find(flag))
       options.train.emplace_back(entry.str(), *value);
@@ -295,7 +317,8 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
 ExitStatus Model::plan(const PassCallback &afterPass) {
   if (succeeded(planModule(*graph, machine, pipeline, times, afterPass)))
     return ExitStatus::done;
-  return (*graph)->hasAttr("nap.least_bytes") ? ExitStatus::infeasibleBudget : ExitStatus::wrongInput;
+  return (*graph)->hasAttr("nap.least_bytes") ? ExitStatus::infeasibleBudget
+                                              : ExitStatus::wrongInput;
 }
 
 ExitStatus Model::makeProgram(CompiledProgram &compiled) {

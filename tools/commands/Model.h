@@ -3,8 +3,8 @@
 
 #include "frontend/Frontend.h"
 #include "runtime/Status.h"
-#include "runtime/cuda/CudaCode.h"
 #include "runtime/command/Flags.h"
+#include "runtime/cuda/CudaCode.h"
 #include "tools/Compiler.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -37,8 +37,8 @@ public:
   /// One that `isQuiet` prints nothing of what is wrong with the model or its plan.
   explicit Model(bool isQuiet = false);
 
-  /// Reads the model file that the flags name and makes its graph. Prints every error. A target other than
-  /// the CPU is one unless `takesCuda`.
+  /// Reads the model file that the flags name and makes its graph. Prints every error. A target
+  /// other than the CPU is one unless `takesCuda`.
   ExitStatus read(const ParsedFlags &flags, bool takesCuda = false);
   /// Leaves out what only a program that runs needs, the hash of the graph; before `read`.
   void onlyReport() { wantsHash = false; }
@@ -51,8 +51,8 @@ public:
   /// Makes machine code.
   ExitStatus makeObjects(CompiledProgram &compiled);
 
-  /// What the chosen plan takes, beside the budget and what is proven: a line; empty where neither a
-  /// strategy nor a budget was asked for.
+  /// What the chosen plan takes, beside the budget and what is proven: a line; empty where neither
+  /// a strategy nor a budget was asked for.
   std::string planLine();
 
   /// Prints the table of `times` if `--timing` was given.
@@ -89,7 +89,8 @@ private:
 };
 
 /// The switch that `Model::printTimes` obeys; `napkin train` has the runtime's.
-inline constexpr FlagSpec kTimingFlag = {"timing", "", "print the seconds of each phase on standard error"};
+inline constexpr FlagSpec kTimingFlag = {"timing", "",
+                                         "print the seconds of each phase on standard error"};
 
 /// The flags that `Model::read` takes, beside those of the runtime's `compileFlags`.
 std::span<const FlagSpec> modelFlags();

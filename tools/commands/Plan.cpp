@@ -52,8 +52,8 @@ ExitStatus nap::planCommand(std::span<const std::string> arguments) {
     return status;
   const Device &clock = device ? *device : referenceDevice();
   model.times.begin("plans");
-  PlanTable table = makePlanTable(model.module(), model.options().workers,
-                                  model.options().memoryBudget, clock);
+  PlanTable table =
+      makePlanTable(model.module(), model.options().workers, model.options().memoryBudget, clock);
   if (!table.hasBackward)
     return fail(
         "the model is not trained: there is no backward pass to plan; give it a train block");

@@ -74,11 +74,14 @@ static ExitStatus checkFlags(const ParsedFlags &flags) {
         fmt::format("--{} and --{}: one report has one form; leave one out", forms[0], forms[1]),
         ExitStatus::wrongUsage);
   if (flags.has("data") && !flags.has("activations"))
-    return fail("--data is for --activations, which runs the model; leave it out", ExitStatus::wrongUsage);
+    return fail("--data is for --activations, which runs the model; leave it out",
+                ExitStatus::wrongUsage);
   for (std::string_view name : {"device", "step-time", "after", "preset"})
     if (flags.has(name) && flags.has("activations"))
-      return fail(fmt::format("--activations measures values, to which --{} says nothing; leave it out", name),
-                  ExitStatus::wrongUsage);
+      return fail(
+          fmt::format("--activations measures values, to which --{} says nothing; leave it out",
+                      name),
+          ExitStatus::wrongUsage);
   return ExitStatus::done;
 }
 

@@ -48,7 +48,8 @@ static rt::LoadedProgram productProgram(StringRef dtype, int64_t m, int64_t n, i
     tensor.shape = std::move(shape);
     tensor.bytes = rt::bytesOf(tensor.dtype, tensor.shape);
     tensor.offset = program.arenaBytes;
-    program.arenaBytes += (tensor.bytes + rt::arenaAlignment - 1) / rt::arenaAlignment * rt::arenaAlignment;
+    program.arenaBytes +=
+        (tensor.bytes + rt::arenaAlignment - 1) / rt::arenaAlignment * rt::arenaAlignment;
     program.tensors.push_back(std::move(tensor));
   };
   add("lhs", {m, k}, rt::Role::input);
@@ -69,8 +70,9 @@ static rt::LoadedProgram productProgram(StringRef dtype, int64_t m, int64_t n, i
   return loaded;
 }
 
-llvm::Expected<double> nap::measureProduct(StringRef dtype, int64_t m, int64_t n, int64_t k, bool transposed,
-                                           int threads, const TargetMachineOptions &target) {
+llvm::Expected<double> nap::measureProduct(StringRef dtype, int64_t m, int64_t n, int64_t k,
+                                           bool transposed, int threads,
+                                           const TargetMachineOptions &target) {
   DialectRegistry registry;
   registry.insert<NapDialect, func::FuncDialect, LLVM::LLVMDialect>();
   registerLoweredDialects(registry);
@@ -109,7 +111,8 @@ llvm::Expected<double> nap::measureProduct(StringRef dtype, int64_t m, int64_t n
   for (int round = 0; round < 1000 && (spent < 0.3 || round < 4); ++round) {
     auto begin = std::chrono::steady_clock::now();
     (*session)->run(0);
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     spent += seconds;
     best = std::max(best, 2.0 * m * n * k / seconds);
   }

@@ -16,8 +16,8 @@ static constexpr double kWidth = 1000, kHeight = 300;
 
 /// The colours of the bands, the lowest first: the declared classes and the scratch in grey, what
 /// lives during a step in colour.
-static constexpr const char *kDeclaredColours[] = {"#bbb", "#aaa", "#c8c8c8", "#999", "#b5b5b5",
-                                                   "#d5d5d5"};
+static constexpr const char *kDeclaredColours[] = {"#bbb", "#aaa",    "#c8c8c8",
+                                                   "#999", "#b5b5b5", "#d5d5d5"};
 static constexpr const char *kUseColours[] = {"#46a", "#a42", "#c93"};
 static constexpr TensorUse kUses[] = {TensorUse::saved, TensorUse::recomputed,
                                       TensorUse::temporary};
@@ -42,10 +42,10 @@ static StepLaunches launchesOf(const PlanTable &table) {
   for (const TimelineInStep &own : table.timelines) {
     if (own.times == 0)
       continue;
-    step.functions.emplace_back(step.launches.size(),
-                                own.times == 1 ? "@" + own.timeline.function
-                                               : fmt::format("@{}, {} times",
-                                                             own.timeline.function, own.times));
+    step.functions.emplace_back(
+        step.launches.size(), own.times == 1
+                                  ? "@" + own.timeline.function
+                                  : fmt::format("@{}, {} times", own.timeline.function, own.times));
     llvm::append_range(step.launches, own.timeline.launches);
   }
   return step;
@@ -60,8 +60,8 @@ static void band(llvm::raw_ostream &out, llvm::ArrayRef<double> lower, llvm::Arr
     out << fmt::format("{:.1f},{:.2f} {:.1f},{:.2f} ", kWidth * double(at) / columns, upper[at],
                        kWidth * double(at + 1) / columns, upper[at]);
   for (size_t at = lower.size(); at-- > 0;)
-    out << fmt::format("{:.1f},{:.2f} {:.1f},{:.2f} ", kWidth * double(at + 1) / columns,
-                       lower[at], kWidth * double(at) / columns, lower[at]);
+    out << fmt::format("{:.1f},{:.2f} {:.1f},{:.2f} ", kWidth * double(at + 1) / columns, lower[at],
+                       kWidth * double(at) / columns, lower[at]);
   out << "\"><title>" << escaped(title) << "</title></polygon>\n";
 }
 
@@ -70,11 +70,11 @@ static std::vector<LaunchBytes> columnsOf(llvm::ArrayRef<LaunchBytes> launches) 
   size_t columns = std::min(launches.size(), size_t(kWidth));
   std::vector<LaunchBytes> result;
   for (size_t column = 0; column < columns; ++column) {
-    size_t begin = column * launches.size() / columns, end = (column + 1) * launches.size() / columns;
-    result.push_back(*std::max_element(launches.begin() + begin, launches.begin() + end,
-                                       [](const LaunchBytes &a, const LaunchBytes &b) {
-                                         return a.total() < b.total();
-                                       }));
+    size_t begin = column * launches.size() / columns,
+           end = (column + 1) * launches.size() / columns;
+    result.push_back(*std::max_element(
+        launches.begin() + begin, launches.begin() + end,
+        [](const LaunchBytes &a, const LaunchBytes &b) { return a.total() < b.total(); }));
   }
   return result;
 }
@@ -175,22 +175,21 @@ static void frontier(llvm::raw_ostream &out, const PlanTable &table) {
 
 static void rows(llvm::raw_ostream &out, const PlanTable &table) {
   out << "<h2>Plans</h2>\n<table class=\"plans\">\n";
-  std::vector<std::string> head = {"strategy",     "peak MiB", "saved MiB",   "live MiB",
-                                   "padding MiB",  "recomputed %", "step ms", "time / none",
-                                   "gap %",        "largest batch"};
+  std::vector<std::string> head = {"strategy",    "peak MiB",     "saved MiB", "live MiB",
+                                   "padding MiB", "recomputed %", "step ms",   "time / none",
+                                   "gap %",       "largest batch"};
   writeRow(out, head, "th");
   double none = double(std::max<int64_t>(table.named.front().plan.time, 1));
   auto add = [&](const TableRow &row) {
     const ModulePlan &plan = row.plan;
     auto number = [](double value) { return fmt::format("{:.3f}", value); };
-    writeRow(out, {plan.strategy, number(inMiB(plan.bytes)), number(inMiB(plan.saved)),
-                   number(inMiB(plan.load)), number(inMiB(plan.height - plan.load)),
-                   number(table.modelFlops > 0
-                              ? 100 * double(plan.recomputedFlops) / table.modelFlops
-                              : 0),
-                   number(double(plan.time) / 1e6), number(double(plan.time) / none),
-                   number(100 * row.gap()),
-                   row.largestBatch < 0 ? "" : fmt::format("{}", row.largestBatch)});
+    writeRow(
+        out,
+        {plan.strategy, number(inMiB(plan.bytes)), number(inMiB(plan.saved)),
+         number(inMiB(plan.load)), number(inMiB(plan.height - plan.load)),
+         number(table.modelFlops > 0 ? 100 * double(plan.recomputedFlops) / table.modelFlops : 0),
+         number(double(plan.time) / 1e6), number(double(plan.time) / none), number(100 * row.gap()),
+         row.largestBatch < 0 ? "" : fmt::format("{}", row.largestBatch)});
   };
   for (const TableRow &row : table.named)
     add(row);
@@ -213,16 +212,16 @@ static void peak(llvm::raw_ostream &out, const PlanTable &table) {
            "th");
   for (const LiveGroup &group : table.liveGroups()) {
     const LiveTensorFacts &live = group.first;
-    writeRow(out, {live.type, fmt::format("{}", group.count),
-                   fmt::format("{:.3f}", inMiB(group.bytes)), nameOf(live.use).str(),
-                   group.count > 1 && group.lastPath != live.path
-                       ? live.path + " .. " + group.lastPath
-                       : live.path,
-                   describeLocation(live.place), live.maker,
-                   live.readers.empty() ? "" : live.readers.front(),
-                   live.isUsedHere      ? "in use"
-                   : group.dropTime < 0 ? "cannot"
-                                        : fmt::format("{:.3f}", double(group.dropTime) / 1e6)});
+    writeRow(out,
+             {live.type, fmt::format("{}", group.count), fmt::format("{:.3f}", inMiB(group.bytes)),
+              nameOf(live.use).str(),
+              group.count > 1 && group.lastPath != live.path ? live.path + " .. " + group.lastPath
+                                                             : live.path,
+              describeLocation(live.place), live.maker,
+              live.readers.empty() ? "" : live.readers.front(),
+              live.isUsedHere      ? "in use"
+              : group.dropTime < 0 ? "cannot"
+                                   : fmt::format("{:.3f}", double(group.dropTime) / 1e6)});
   }
   out << "</table>\n";
 }
@@ -253,8 +252,8 @@ std::string nap::printPlanHtml(const PlanTable &table) {
                      inMiB(table.declaredBytes), table.workers, inMiB(table.scratchBytes),
                      inMiB(table.floorBound));
   if (table.largestBatch >= 0)
-    out << fmt::format("<p>The largest batch within {:.1f} MiB is {}.</p>\n",
-                       inMiB(table.capacity), table.largestBatch);
+    out << fmt::format("<p>The largest batch within {:.1f} MiB is {}.</p>\n", inMiB(table.capacity),
+                       table.largestBatch);
   timeline(out, table);
   frontier(out, table);
   rows(out, table);

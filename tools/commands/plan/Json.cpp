@@ -80,8 +80,7 @@ std::string nap::printPlanJson(const PlanTable &table) {
     json.attribute("model_flops", int64_t(table.modelFlops));
     json.attribute("batch", table.batch);
     json.attribute("accumulate", table.accumulate);
-    for (auto [name, rows] :
-         {std::pair{"strategies", &table.named}, {"frontier", &table.frontier}})
+    for (auto [name, rows] : {std::pair{"strategies", &table.named}, {"frontier", &table.frontier}})
       json.attributeArray(name, [&, rows = rows] {
         for (const TableRow &row : *rows)
           planJson(json, row);

@@ -18,9 +18,7 @@ struct TableRow {
   /// `PlanTable::capacity`; -1 where it was not sought.
   int64_t largestBatch = -1;
 
-  double gap() const {
-    return timeBound > 0 ? double(plan.time) / double(timeBound) - 1 : 0;
-  }
+  double gap() const { return timeBound > 0 ? double(plan.time) / double(timeBound) - 1 : 0; }
 };
 
 /// Tensors at the peak that differ in the layer that they belong to alone.
@@ -42,8 +40,8 @@ struct PlanChange {
   /// The least bytes that are found, and whether a plan is within the budget.
   int64_t leastBytes = 0;
   bool fits = false;
-  /// Nanoseconds for as many samples as a step has now: of the fastest plan found within the budget, else of
-  /// the least plan.
+  /// Nanoseconds for as many samples as a step has now: of the fastest plan found within the
+  /// budget, else of the least plan.
   int64_t time = 0;
 };
 

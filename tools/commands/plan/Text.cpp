@@ -20,11 +20,11 @@ static std::string rowText(const PlanTable &table, const TableRow &row, const ch
   double recomputed =
       table.modelFlops > 0 ? 100 * double(plan.recomputedFlops) / table.modelFlops : 0;
   int64_t none = std::max<int64_t>(table.named.front().plan.time, 1);
-  std::string text = fmt::format(
-      "{}{:<10}{:>11.1f}{:>11.1f}{:>11.1f}{:>12.1f}{:>13.2f}{:>11.3f}{:>12.3f}{:>8.2f}", mark,
-      plan.strategy, inMiB(plan.bytes), inMiB(plan.saved), inMiB(plan.load),
-      inMiB(plan.height - plan.load), recomputed, double(plan.time) / 1e6,
-      double(plan.time) / double(none), 100 * row.gap());
+  std::string text =
+      fmt::format("{}{:<10}{:>11.1f}{:>11.1f}{:>11.1f}{:>12.1f}{:>13.2f}{:>11.3f}{:>12.3f}{:>8.2f}",
+                  mark, plan.strategy, inMiB(plan.bytes), inMiB(plan.saved), inMiB(plan.load),
+                  inMiB(plan.height - plan.load), recomputed, double(plan.time) / 1e6,
+                  double(plan.time) / double(none), 100 * row.gap());
   return text + (row.largestBatch >= 0 ? fmt::format("{:>8}\n", row.largestBatch) : "\n");
 }
 
@@ -63,10 +63,10 @@ static std::string peakText(const PlanTable &table) {
   if (timeline.launches.empty())
     return "";
   int64_t at = timeline.highest;
-  std::string text = fmt::format(
-      "\nAt the peak of '{}', {:.1f} MiB: @{}, launch {} of {}, {}\n", table.explained.strategy,
-      inMiB(table.explained.bytes), timeline.function, at + 1, timeline.launches.size(),
-      timeline.kernels[at]);
+  std::string text =
+      fmt::format("\nAt the peak of '{}', {:.1f} MiB: @{}, launch {} of {}, {}\n",
+                  table.explained.strategy, inMiB(table.explained.bytes), timeline.function, at + 1,
+                  timeline.launches.size(), timeline.kernels[at]);
   for (const auto &[role, bytes] : table.declared)
     if (bytes > 0)
       text += fmt::format("{:>11.1f}  {}\n", inMiB(bytes), role);
@@ -87,8 +87,8 @@ static std::string peakText(const PlanTable &table) {
       rest += group.bytes;
       continue;
     }
-    std::string tensor = group.count > 1 ? fmt::format("{} x {}", group.count, group.first.type)
-                                         : group.first.type;
+    std::string tensor =
+        group.count > 1 ? fmt::format("{} x {}", group.count, group.first.type) : group.first.type;
     std::string lines = describeLocation(group.first.place);
     text += fmt::format("{:>11.1f}  {:<11}{:<28.27}{:<28.27}{:<20.19}{}\n", inMiB(group.bytes),
                         nameOf(group.first.use).str(), tensor,
@@ -107,14 +107,14 @@ static std::string changesText(const PlanTable &table) {
   std::string text =
       fmt::format("\nChanges, the cheapest that fits first; '{}' takes {:.1f} MiB as it is\n"
                   "{:>11}{:>11}{:>12}  {:<5}{}\n",
-                  table.explained.strategy, inMiB(table.explained.bytes), "SAVED MiB",
-                  "LEAST MiB", "TIME / none", "FITS", "FLAGS: EFFECT");
+                  table.explained.strategy, inMiB(table.explained.bytes), "SAVED MiB", "LEAST MiB",
+                  "TIME / none", "FITS", "FLAGS: EFFECT");
   int64_t none = std::max<int64_t>(table.named.front().plan.time, 1);
   for (const PlanChange &change : table.changes)
     text += fmt::format("{:>11.1f}{:>11.1f}{:>12.3f}  {:<5}{}: {}\n",
-                        inMiB(table.explained.bytes - change.leastBytes),
-                        inMiB(change.leastBytes), double(change.time) / double(none),
-                        change.fits ? "yes" : "no", change.flags, change.effect);
+                        inMiB(table.explained.bytes - change.leastBytes), inMiB(change.leastBytes),
+                        double(change.time) / double(none), change.fits ? "yes" : "no",
+                        change.flags, change.effect);
   return text;
 }
 

@@ -106,8 +106,7 @@ int64_t nap::findLargestBatches(PlanTable &table, const Variants &variants) {
   };
   for (size_t number = 0; number < strategies; ++number)
     table.named[number].largestBatch =
-        BatchSearch([&](int64_t samples) { return bytesOfNamed(samples)[number]; },
-                    table.capacity)
+        BatchSearch([&](int64_t samples) { return bytesOfNamed(samples)[number]; }, table.capacity)
             .run(table.batch);
   auto bytesOfLeast = [&](int64_t samples) {
     int64_t bytes = -1;
@@ -192,9 +191,8 @@ void nap::findChanges(PlanTable &table, const Variants &variants) {
   if (hasStates)
     tryFlags({{"optimizer", "sgd()"}}, "another optimizer: no state");
   if (table.accumulate > 1)
-    tryFlags({{"accumulate", "1"}},
-             fmt::format("{} samples in a step instead of {}", table.batch,
-                         table.batch * table.accumulate));
+    tryFlags({{"accumulate", "1"}}, fmt::format("{} samples in a step instead of {}", table.batch,
+                                                table.batch * table.accumulate));
   if (table.workers > 1 && table.scratchBytes > 0)
     tryFlags({{"threads", "1"}}, "one worker");
   llvm::sort(table.changes, [](const PlanChange &a, const PlanChange &b) {
