@@ -99,10 +99,9 @@ class Bench:
 
     def peak(self, precision):
         """FLOP/s of the products that a precision multiplies in, on as many threads; 0: not measured."""
-        dtype = {"f32": "f32", "bf16": "bf16"}[precision]
         measured = json.loads((self.folder / "device.json").read_text())["matrix_products"]
         return max((one["flops_per_second"] for one in measured
-                    if one["dtype"] == dtype and one["threads"] == self.given.threads), default=0)
+                    if one["dtype"] == precision and one["threads"] == self.given.threads), default=0)
 
     def compileNapkin(self, work, precision):
         policy = {"f32": "f32", "bf16": "mixed(bf16)"}[precision]

@@ -1,16 +1,22 @@
-"""How long reports of large graphs take: report.py BIN [OPS].
+#!/usr/bin/env python3
+"""How long reports of large graphs take.
 
-Writes a training step of OPS graph ops (default 50,000), layers of a product, a bias, a norm and an activation with their residual, forward and
+Usage: python3 bench/report.py [--bin=build/release/bin] [--ops=50000]
+
+Writes a training step of so many graph ops, layers of a product, a bias, a norm and an activation with their residual, forward and
 backward alike, as `nap-report` gets it, and prints the seconds of processor time of reading it and of reading and reporting it, and what is left
 for the report. Then `napkin report` of examples/words.nap with so many layers that the frontend's step has about as many ops: reading the model, every
 pass, and a row after each. The least of three runs.
 """
+import argparse
 import pathlib
 import re
 import resource
 import subprocess
 import sys
 import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def graph(ops, width=16, rows=8):
@@ -61,7 +67,13 @@ def seconds(command):
 
 
 def main():
-    bin, ops = pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 50000
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--bin", default=ROOT / "build/release/bin", type=pathlib.Path)
+    parser.add_argument("--ops", default=50000, type=int)
+    options = parser.parse_args()
+    bin, ops = options.bin, options.ops
+    if not (bin / "napkin-opt").exists():
+        sys.exit(f"{bin / 'napkin-opt'} is not there; build it, or name its folder with --bin")
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "step.mlir"
         text, count = graph(ops)
@@ -71,7 +83,7 @@ def main():
         assert re.search(rf"^now +{count} ", result.stderr, re.M), result.stderr[:500]
         print(f"{count} ops: read {read:.2f} s, read and reported {both:.2f} s, the report {both - read:.2f} s")
     layer, rest = 936, 6
-    words = pathlib.Path(__file__).parents[1] / "examples" / "words.nap"
+    words = ROOT / "examples/words.nap"
     whole, result = seconds([bin / "napkin", "report", words, "-D", f"layers={max(1, round((ops - rest) / layer))}"])
     imported, last = re.search(r"^import +(\d+) ", result.stdout, re.M)[1], re.findall(r"^nap-\S+ +(\d+) ", result.stdout, re.M)[-1]
     print(f"words, {imported} ops at import and {last} launches at the end: the whole command {whole:.2f} s")

@@ -58,7 +58,7 @@ for library in (folder + name
         continue
     config.available_features.add("nvrtc")
     break
-if os.environ.get("NAPKIN_REQUIRE_NVRTC") and "nvrtc" not in config.available_features:
+if plain is None and os.environ.get("NAPKIN_REQUIRE_NVRTC") and "nvrtc" not in config.available_features:
     lit_config.fatal("NVRTC was not found, and NAPKIN_REQUIRE_NVRTC is set; install CUDA 12 or 13, or set CUDA_HOME")
 # avx512_bf16 and amx_bf16 as Linux calls them; tests of units that the processor lacks are skipped.
 try:

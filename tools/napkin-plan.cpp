@@ -148,7 +148,7 @@ static Failure solve(const std::vector<std::string> &paths, const std::string *s
   if (isOutput)
     rt::writeErrors(table);
   if (Failure failure =
-          isOutput ? rt::writeOutput(solution) : rt::writeFile(*solutionPath, solution))
+          isOutput ? rt::writeOutput(solution) : rt::writeWholeFile(*solutionPath, solution))
     return failure;
   if (!isOutput)
     if (Failure failure = rt::writeOutput(table))
@@ -177,6 +177,8 @@ static Failure run(const std::vector<std::string> &words) {
   if ((solution || check) && paths.size() > 1)
     return usage(fmt::format("--{} is about one problem, and {} are given",
                              solution ? "solution" : "check", paths.size()));
+  if (solution && rt::isSameFile(*solution, paths[0]))
+    return usage(fmt::format("--solution {}: is the problem; name another file", *solution));
   return check ? checkSolution(paths[0], *check, *options) : solve(paths, solution, *options);
 }
 

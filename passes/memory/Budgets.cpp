@@ -1,5 +1,6 @@
 // Single plans: of the fewest bytes, and within one budget.
 #include "passes/memory/Plans.h"
+#include "passes/report/print/Numbers.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -55,20 +56,15 @@ int64_t nap::ModulePlanner::timeBound(int64_t bytes) const {
   return bound;
 }
 
-/// "3471.8 MiB".
-static std::string inMiB(int64_t bytes) {
-  return llvm::formatv("{0:f1} MiB", double(bytes) / (1 << 20));
-}
-
 std::string nap::ModulePlanner::refusal(int64_t budget, const ModulePlan &least) const {
   return llvm::formatv("a budget of {0} bytes is too small: the least that can be planned is {1} "
-                       "bytes ({2}), by strategy '{3}', and no plan is below {4}; give that much "
+                       "bytes ({2:f1} MiB), by strategy '{3}', and no plan is below {4}; give that much "
                        "or make the micro-batch smaller",
                        budget, least.bytes, inMiB(least.bytes), least.strategy, floorBound());
 }
 
 std::string nap::ModulePlanner::partsOf(const ModulePlan &plan) const {
-  return llvm::formatv("parameters, states and inputs take {0}, scratch of {1} workers {2}, "
-                       "transient tensors {3}",
+  return llvm::formatv("parameters, states and inputs take {0:f1} MiB, scratch of {1} workers "
+                       "{2:f1} MiB, transient tensors {3:f1} MiB",
                        inMiB(declared), workers, inMiB(scratch), inMiB(plan.height));
 }

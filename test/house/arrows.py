@@ -21,7 +21,7 @@ DATA = {".npy", ".npz", ".safetensors", ".bin", ".txt", ".csv", ".jsonl"}
 SOURCES = {".h", ".cpp", ".td", ".cu", ".cuh", ".inc"}
 MAX_LINES, MAX_FILES, MAX_COLUMNS = 600, 15, 100
 # The rooms whose C++ keeps to MAX_COLUMNS.
-NARROW = {"frontend", "runtime", "codegen/cuda", "codegen/prelude"}
+NARROW = {"frontend", "runtime", "tools", "codegen/cuda", "codegen/prelude"}
 
 INCLUDE = re.compile(r'\s*#?\s*include\s+(["<])([^">]+)[">]')
 LEFTOVER = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")

@@ -41,8 +41,8 @@ static void drawInput(const rt::Session &session, int64_t index, uint64_t seed) 
 }
 
 /// Reads --data, or draws the inputs; a sentence on what was done, or nothing after an error.
-static std::optional<std::string> feed(const ParsedFlags &flags, rt::Session &session,
-                                       const rt::DataOptions &options, ExitStatus &status) {
+static std::optional<std::string> feed(rt::Session &session, const rt::DataOptions &options,
+                                       ExitStatus &status) {
   const rt::Program &program = session.program();
   std::vector<int64_t> inputs = rt::inputsOf(program, *rt::findFunction(program, "predict"));
   if (options.files.empty()) {
@@ -90,7 +90,7 @@ ExitStatus nap::reportActivations(const ParsedFlags &flags) {
   if (auto failure = run.run("init"))
     return fail(*failure);
   options->data.seed = seed;
-  auto inputs = feed(flags, run, options->data, status);
+  auto inputs = feed(run, options->data, status);
   if (!inputs)
     return status;
   run.setRandom(seed, 0, 0);

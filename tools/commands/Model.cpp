@@ -7,6 +7,7 @@
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/Ops.h"
 #include "passes/memory/Strategies.h"
+#include "passes/report/print/Numbers.h"
 #include "runtime/cuda/CudaCache.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
@@ -205,16 +206,16 @@ std::string Model::planLine() {
   auto plan = (*graph)->getAttrOfType<DictionaryAttr>("nap.plan");
   if (!plan)
     return "";
-  auto number = [&](StringRef name) { return double(plan.getAs<IntegerAttr>(name).getInt()); };
-  constexpr double mebibyte = 1 << 20;
+  auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
   std::string budget;
   if (pipeline.memoryBudget > 0)
-    budget = fmt::format(" of {:.1f}", double(pipeline.memoryBudget) / mebibyte);
+    budget = fmt::format(" of {:.1f}", inMiB(pipeline.memoryBudget));
+  auto time = double(number("ns"));
   return fmt::format("memory: {:.1f}{} MiB by '{}'; time {:.3f} x that of 'none', at most {:.2f} % "
                      "above the proven bound\n",
-                     number("bytes") / mebibyte, budget, plan.getAs<StringAttr>("strategy").str(),
-                     number("ns") / number("ns_kept"),
-                     100 * (number("ns") / number("ns_bound") - 1));
+                     inMiB(number("bytes")), budget, plan.getAs<StringAttr>("strategy").str(),
+                     time / double(number("ns_kept")),
+                     100 * (time / double(number("ns_bound")) - 1));
 }
 
 void Model::printTimes() {

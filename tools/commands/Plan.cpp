@@ -46,7 +46,7 @@ ExitStatus nap::planCommand(std::span<const std::string> arguments) {
     return status;
   Model model;
   ParsedFlags untilPlanned = *flags;
-  untilPlanned.flags.emplace_back("after", "nap-choose-schedules");
+  untilPlanned.flags.emplace_back("after", kBeforePlanning);
   if ((status = model.read(untilPlanned)) != ExitStatus::done ||
       (status = model.plan()) != ExitStatus::done)
     return status;

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 using namespace nap;
 namespace rt = napkin::runtime;
 
@@ -50,13 +48,12 @@ static std::optional<double> readStepTime(const ParsedFlags &flags) {
   const std::string *text = flags.find("step-time");
   if (!text)
     return 0;
-  double milliseconds = 0;
-  if (llvm::StringRef(*text).getAsDouble(milliseconds) || !(milliseconds > 0) ||
-      !std::isfinite(milliseconds)) {
+  std::optional<double> milliseconds = rt::parseNumber(*text);
+  if (!milliseconds || *milliseconds <= 0) {
     fail(fmt::format("--step-time={}: wanted milliseconds above 0", *text), ExitStatus::wrongUsage);
     return std::nullopt;
   }
-  return milliseconds / 1e3;
+  return *milliseconds / 1e3;
 }
 
 /// Fails where flags ask for nothing or for two things at once; the status goes through.

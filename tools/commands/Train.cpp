@@ -142,23 +142,21 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   if ((status = model.makeProgram(compiled)) != ExitStatus::done)
     return status;
   options->modelFiles = model.files();
-  if (rt::cudaOrdinal(options->device)) {
-    addScalars(*flags, compiled.program, *options);
-    return trainOnGpu(model, std::move(compiled.program), *options);
-  }
+  addScalars(*flags, compiled.program, *options);
+  bool isOnGpu = rt::cudaOrdinal(options->device).has_value();
   int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
-  if (auto failure = rt::checkMemory(compiled.program.arenaBytes,
-                                     compiled.program.scratchBytesPerWorker, threads))
-    return fail(*failure);
+  if (!isOnGpu)
+    if (auto failure = rt::checkMemory(compiled.program.arenaBytes,
+                                       compiled.program.scratchBytesPerWorker, threads))
+      return fail(*failure);
   if (!flags->has("quiet"))
     rt::writeErrors(model.planLine());
-  if (options->device == "cuda-host") {
-    addScalars(*flags, compiled.program, *options);
+  if (isOnGpu)
+    return trainOnGpu(model, std::move(compiled.program), *options);
+  if (options->device == "cuda-host")
     return trainOnText(model, std::move(compiled.program), *options, flags->has("count"));
-  }
   if ((status = model.makeObjects(compiled)) != ExitStatus::done)
     return status;
-  addScalars(*flags, compiled.program, *options);
   model.times.begin("loading");
   auto program = loadProgram(std::move(compiled));
   if (!program)

@@ -17,7 +17,7 @@ namespace rt = napkin::runtime;
 struct Options {
   /// The budget in bytes, in place of the file's own.
   std::optional<int64_t> memoryBytes;
-  /// Work at most of the search for a schedule, in its own unit; the default is its own.
+  /// Work at most of the search, in its own unit; the default is its own.
   std::optional<int64_t> workLimit;
 };
 

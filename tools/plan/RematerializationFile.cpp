@@ -59,7 +59,7 @@ void Builder::addNode(const Json &node, int64_t number) {
   if (std::string unknown = unknownMember(node, members); !unknown.empty())
     return reader.fail(unknown);
   planning::RematProblem &problem = file.problem;
-  std::string name = fmt::format("{}", number);
+  std::string name;
   bool given = false, kept = false, recomputable = true;
   reader.read(node, "name", name, false);
   reader.read(node, "given", given, false);

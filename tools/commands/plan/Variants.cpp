@@ -7,9 +7,6 @@
 
 using namespace nap;
 
-/// The pass after which a module has all that a planner reads.
-static constexpr llvm::StringLiteral kBeforePlanning = "nap-choose-schedules";
-
 bool Variants::plan(const Flags &more,
                     const std::function<void(const ModulePlanner &)> &use) const {
   ParsedFlags all = flags;

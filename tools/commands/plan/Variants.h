@@ -8,6 +8,9 @@
 
 namespace nap {
 
+/// The pass after which a module has all that a planner reads.
+inline constexpr llvm::StringLiteral kBeforePlanning = "nap-choose-schedules";
+
 /// Compiles variants of a model up to its kernels, without a word to the user.
 class Variants {
 public:
