@@ -5,9 +5,10 @@
 //   nap.cost = {mm = 96, vec = 12, ...}     counters that are not 0 (docs/accounting.md)
 //   nap.bytes_min = 1.0e3 : f64             least traffic
 //
-// and on the module `nap.model_flops` and `nap.model_counts`, the work inside contractions that the model
-// asks for in one step, all micro-batches together (ModelFlops.h), unless they are there already: no later
-// pass changes them. With `module-only` that alone is written. Exact: nothing else changes. An op without a cost rule is an error.
+// and on the module `nap.model_flops` and `nap.model_counts`, the work inside contractions that the
+// model asks for in one step, all micro-batches together (ModelFlops.h), unless they are there
+// already: no later pass changes them. With `module-only` that alone is written. Exact: nothing
+// else changes. An op without a cost rule is an error.
 #include "passes/Passes.h"
 #include "passes/Report.h"
 #include "passes/report/ModelFlops.h"
@@ -35,7 +36,8 @@ static LogicalResult checkRules(ModuleOp module) {
   for (auto func : module.getOps<func::FuncOp>())
     for (Operation &op : func.getOps())
       if (isa<NapDialect>(op.getDialect()) && !isa<Costed, KernelOp, LaunchOp>(op))
-        return op.emitOpError("has no cost rule, so the step's work cannot be counted; give it getCost");
+        return op.emitOpError(
+            "has no cost rule, so the step's work cannot be counted; give it getCost");
   return success();
 }
 

@@ -122,12 +122,12 @@ static bool isUnstored(Value root) {
 
 namespace {
 
-/// How many elements of each tensor the ops of a block ask for. Ops are visited from the last to the
-/// first: when one is reached, all that read it have said what they want.
+/// How many elements of each tensor the ops of a block ask for. Ops are visited from the last to
+/// the first: when one is reached, all that read it have said what they want.
 class Wishes {
 public:
-  /// Notes what `op` reads to make `results` elements of its result: an elementwise op so many of each
-  /// operand, a gather the rows that its ids name, any other op all.
+  /// Notes what `op` reads to make `results` elements of its result: an elementwise op so many of
+  /// each operand, a gather the rows that its ids name, any other op all.
   void addOperands(Operation *op, int64_t results) {
     for (OpOperand &operand : op->getOpOperands())
       add(operand.get(), mostRead(operand, results), isGathered(operand));
@@ -157,16 +157,18 @@ private:
     if (!isGathered(operand))
       return all;
     if (auto embed = dyn_cast<EmbedOp>(op))
-      return std::min(all, elementsOf(embed.getIds()) *
-                               (all / std::max<int64_t>(embed.getTable().getType().getDimSize(0), 1)));
+      return std::min(all,
+                      elementsOf(embed.getIds()) *
+                          (all / std::max<int64_t>(embed.getTable().getType().getDimSize(0), 1)));
     return std::min(all, elementsOf(cast<TakeAlongOp>(op).getIds()));
   }
   void add(Value value, int64_t elements, bool isOther) {
     auto view = stridedView(value);
     Value root = view ? view->root : rootOf(value);
     if (view)
-      elements = std::min(
-          elements, distinctElements(cast<RankedTensorType>(value.getType()).getShape(), view->strides));
+      elements =
+          std::min(elements, distinctElements(cast<RankedTensorType>(value.getType()).getShape(),
+                                              view->strides));
     int64_t &most = byRoot[root][value];
     most = isOther ? most + elements : std::max(most, elements);
   }
@@ -178,9 +180,9 @@ private:
 
 } // namespace
 
-/// Visits the ops of a kernel's body that compute, last first, with the elements of its result that an
-/// elementwise op need make: what a slice behind it leaves out is never computed. What is asked for
-/// comes back.
+/// Visits the ops of a kernel's body that compute, last first, with the elements of its result that
+/// an elementwise op need make: what a slice behind it leaves out is never computed. What is asked
+/// for comes back.
 static Wishes visitBody(Block &body, llvm::function_ref<void(Operation &, int64_t)> visit) {
   Wishes wishes;
   for (Operation &op : llvm::reverse(body)) {
@@ -204,14 +206,16 @@ static Cost partOf(Cost cost, int64_t some, int64_t all) {
   return cost;
 }
 
-void nap::visitCosts(Block &body, llvm::function_ref<void(Operation &, const Cost &, int64_t)> visit) {
+void nap::visitCosts(Block &body,
+                     llvm::function_ref<void(Operation &, const Cost &, int64_t)> visit) {
   visitBody(body, [&](Operation &inner, int64_t results) {
     auto costed = dyn_cast<Costed>(inner);
     if (!costed)
       return;
     bool isWhole = !isa<Fusable>(inner);
     visit(inner,
-          isWhole ? costed.getCost() : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))),
+          isWhole ? costed.getCost()
+                  : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))),
           results);
   });
 }

@@ -41,8 +41,9 @@ mlir::Value rootOf(mlir::Value value);
 /// a graph op.
 mlir::Block *bodyOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
-/// Calls `visit` with each op of a kernel's region that has a cost, the last first, what of its cost counts,
-/// and how many elements of its result are made: of an elementwise op those that are read.
+/// Calls `visit` with each op of a kernel's region that has a cost, the last first, what of its
+/// cost counts, and how many elements of its result are made: of an elementwise op those that are
+/// read.
 void visitCosts(mlir::Block &body,
                 llvm::function_ref<void(mlir::Operation &, const Cost &, int64_t)> visit);
 

@@ -6,8 +6,8 @@
 
 namespace nap {
 
-/// The least time of some work on a device, in seconds: arithmetic at its peaks beside traffic at full
-/// bandwidth (Williams, Waterman and Patterson 2009), and what a launch takes.
+/// The least time of some work on a device, in seconds: arithmetic at its peaks beside traffic at
+/// full bandwidth (Williams, Waterman and Patterson 2009), and what a launch takes.
 struct RoofTime {
   double compute = 0, memory = 0, launch = 0;
 
@@ -16,12 +16,12 @@ struct RoofTime {
   double total() const { return std::max(compute, memory) + launch; }
 };
 
-/// The time of `work` that moves `bytes`: each product at the peak of its types, additions and comparisons
-/// at the vector peak, functions at theirs; no launch.
+/// The time of `work` that moves `bytes`: each product at the peak of its types, additions and
+/// comparisons at the vector peak, functions at theirs; no launch.
 RoofTime roofTime(const Work &work, Count bytes, const Device &device);
 
-/// The predicted nanoseconds of one execution of a kernel, a launch or a graph op; 0 where nothing is
-/// computed or moved.
+/// The predicted nanoseconds of one execution of a kernel, a launch or a graph op; 0 where nothing
+/// is computed or moved.
 double kernelTime(mlir::Operation *kernel, const mlir::SymbolTable &symbols,
                   const Device &device = referenceDevice());
 

@@ -83,8 +83,8 @@ struct Tensors {
 };
 } // namespace
 
-/// Numbers the transient tensors of a function. New versions of declared tensors take no bytes: they
-/// are written where the old ones lie.
+/// Numbers the transient tensors of a function. New versions of declared tensors take no bytes:
+/// they are written where the old ones lie.
 static Tensors tensorsOf(func::FuncOp func) {
   Tensors tensors;
   DenseMap<Value, int64_t> numbers;
@@ -170,7 +170,8 @@ static void addDeclarations(MemoryByClass &memory, ModuleOp module) {
   }
 }
 
-/// Ends the life of each tensor whose place, by the memory plan, the result of its last reader takes.
+/// Ends the life of each tensor whose place, by the memory plan, the result of its last reader
+/// takes.
 static void endAtTakeover(const Tensors &tensors, std::vector<planning::Interval> &lives) {
   auto placeOf = [&](int64_t tensor) -> int64_t {
     auto result = cast<OpResult>(tensors.values[tensor]);

@@ -25,23 +25,19 @@ static void addLargestTensor(const Ledger &ledger, std::vector<std::string> &war
 /// What memory-bound kernels take of the time at the roof.
 static void addMemoryBound(const LedgerRow &row, const Device &device,
                            std::vector<std::string> &warnings) {
-  double bound = 0, all = 0, most = 0;
-  std::string largest;
-  for (const OpGroup &group : row.groups) {
-    RoofTime time = roofTime(group.work, group.plannedBytes, device);
-    all += time.total();
-    if (time.isCompute())
+  double bound = 0, all = 0;
+  llvm::StringRef largest;
+  for (const auto &[group, weight, isCompute] : groupsByWeight(row, &device, all)) {
+    if (isCompute)
       continue;
-    bound += time.total();
-    if (time.total() > most) {
-      most = time.total();
-      largest = group.name;
-    }
+    bound += weight;
+    if (largest.empty())
+      largest = group->name;
   }
   if (bound > 0)
     warnings.push_back(
         fmt::format("kernels bound by memory take {:.0f} % of the time at the roof, most of all {}",
-                    100 * bound / all, largest));
+                    100 * bound / all, largest.str()));
 }
 
 std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *device) {

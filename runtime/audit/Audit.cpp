@@ -109,8 +109,8 @@ int64_t Audit::usedBytes() const {
 void Audit::addMemory(std::vector<AuditLine> &lines) const {
   const Program &program = session->program();
   if (!session->device().hostMemory()) {
-    AuditLine device{"memory of the device",
-                     static_cast<double>(session->device().bytesTaken()), deviceTaken};
+    AuditLine device{"memory of the device", static_cast<double>(session->device().bytesTaken()),
+                     deviceTaken};
     device.most = limits.memory;
     device.slack = deviceSlack;
     device.isMemory = true;

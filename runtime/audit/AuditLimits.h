@@ -1,4 +1,4 @@
-// AuditLimits: how far a run may be from what was predicted.
+// AuditLimits: how far a run may be from what was predicted, and who else counts.
 
 #ifndef NAPKIN_RUNTIME_AUDIT_AUDITLIMITS_H
 #define NAPKIN_RUNTIME_AUDIT_AUDITLIMITS_H

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
-#include <map>
+#include <set>
 
 namespace napkin::runtime {
 
@@ -98,51 +98,48 @@ private:
   int64_t origin;
 };
 
-namespace {
-/// The bytes in use while the launches of a function run one after the other.
-class LiveBytes {
-public:
-  explicit LiveBytes(const Program &program) : program(program) {
-    for (const TensorInfo &tensor : program.tensors)
-      if (isPersistent(tensor))
-        persistent.emplace(tensor.offset, tensor.bytes);
-    live = persistent;
+/// How many bytes lie in any of the places, each from a first byte up to another.
+static int64_t bytesIn(std::vector<std::pair<int64_t, int64_t>> places) {
+  std::sort(places.begin(), places.end());
+  int64_t sum = 0, end = 0;
+  for (auto [first, last] : places) {
+    sum += std::max<int64_t>(0, last - std::max(first, end));
+    end = std::max(end, last);
   }
-  /// The bytes while `launch` of `function` runs.
-  int64_t during(const Function &function, const Launch &launch) {
-    if (current != &function || &launch == function.launches.data())
-      live = persistent;
-    current = &function;
-    for (int64_t result : launch.results) {
-      int64_t &bytes = live[program.tensors[result].offset];
-      bytes = std::max(bytes, program.tensors[result].bytes);
+  return sum;
+}
+
+/// The bytes in use during each launch of a function, those that persist among them.
+static std::vector<int64_t> usedBytes(const Program &program, const Function &function) {
+  std::set<int64_t> persistent;
+  for (size_t i = 0; i < program.tensors.size(); ++i)
+    if (program.tensors[i].role != Role::temporary && program.tensors[i].role != Role::result)
+      persistent.insert(static_cast<int64_t>(i));
+  std::set<int64_t> live = persistent;
+  std::vector<int64_t> used;
+  for (const Launch &launch : function.launches) {
+    live.insert(launch.results.begin(), launch.results.end());
+    std::vector<std::pair<int64_t, int64_t>> places;
+    for (int64_t index : live) {
+      const TensorInfo &tensor = program.tensors[index];
+      places.emplace_back(tensor.offset, tensor.offset + tensor.bytes);
     }
-    int64_t sum = 0;
-    for (auto [offset, bytes] : live)
-      sum += bytes;
+    used.push_back(bytesIn(std::move(places)));
     for (int64_t dead : launch.dies) {
-      const TensorInfo &tensor = program.tensors[dead];
-      bool isTaken = std::any_of(launch.results.begin(), launch.results.end(), [&](int64_t result) {
-        return result != dead && program.tensors[result].offset == tensor.offset;
+      const TensorInfo &whole = program.tensors[dead];
+      // The parts of a join end with it; what the launch itself wrote there does not.
+      std::erase_if(live, [&](int64_t index) {
+        int64_t offset = program.tensors[index].offset;
+        bool isNew = index != dead && std::ranges::count(launch.results, index) > 0;
+        return offset >= whole.offset && offset < whole.offset + whole.bytes && !isNew &&
+               !persistent.contains(index);
       });
-      if (!isTaken && !persistent.contains(tensor.offset))
-        live.erase(tensor.offset);
     }
-    return sum;
   }
+  return used;
+}
 
-private:
-  static bool isPersistent(const TensorInfo &tensor) {
-    return tensor.role != Role::temporary && tensor.role != Role::result;
-  }
-
-  const Program &program;
-  const Function *current = nullptr;
-  std::map<int64_t, int64_t> persistent, live; ///< bytes by offset
-};
-} // namespace
-
-void TraceRecorder::writeStep(Writer &out, const Step &step) const {
+void TraceRecorder::writeStep(Writer &out, const Step &step, UsedBytes &used) const {
   int64_t process = step.number + 1;
   std::string name = fmt::format("step {}", step.number);
   out.name("process_name", process, 0, name);
@@ -150,11 +147,13 @@ void TraceRecorder::writeStep(Writer &out, const Step &step) const {
   out.name("thread_name", process, predictedTrack,
            isReference ? "predicted, of a reference processor: 'napkin device' measures this one"
                        : "predicted, at the roof of this machine");
-  LiveBytes live(program);
   int64_t predictedAt = step.beganAt;
   for (size_t i = step.first; i < step.last; ++i) {
     const Event &event = events[i];
     const Launch &launch = *event.launch;
+    std::vector<int64_t> &memory = used[event.function];
+    if (memory.empty())
+      memory = usedBytes(program, *event.function);
     std::string kernel = quoteJson(program.kernels[launch.kernel].name);
     std::string function = quoteJson(event.function->name);
     double seconds = std::max(static_cast<double>(event.endedAt - event.beganAt) * 1e-9, 1e-9);
@@ -170,7 +169,8 @@ void TraceRecorder::writeStep(Writer &out, const Step &step) const {
               kernel, function, process, predictedTrack, out.moment(predictedAt),
               Writer::micro(floor), quoteJson(launch.where), launch.flops, launch.bytes);
     out.event(R"("name": "memory", "ph": "C", "pid": {}, "ts": {}, "args": {{"live bytes": {}}})",
-              process, out.moment(event.beganAt), live.during(*event.function, launch));
+              process, out.moment(event.beganAt),
+              memory[&launch - event.function->launches.data()]);
     predictedAt += floor;
   }
   auto whole = [&](int track, int64_t nanoseconds) {
@@ -189,6 +189,7 @@ Failure TraceRecorder::write(const std::string &path) const {
   Writer out(origin);
   out.name("process_name", 0, 0, "beside the steps");
   out.name("thread_name", 0, measuredTrack, "measured");
+  UsedBytes used;
   size_t at = 0;
   auto writeBeside = [&](size_t end) {
     for (; at < end; ++at) {
@@ -202,7 +203,7 @@ Failure TraceRecorder::write(const std::string &path) const {
   };
   for (const Step &step : steps) {
     writeBeside(step.first);
-    writeStep(out, step);
+    writeStep(out, step, used);
     at = step.last;
   }
   writeBeside(events.size());

@@ -7,6 +7,8 @@
 #include "runtime/device/Peaks.h"
 #include "runtime/execute/Executor.h"
 
+#include <map>
+
 namespace napkin::runtime {
 
 /// Records launches into memory that is allocated at once; what does not fit is left out.
@@ -40,7 +42,9 @@ private:
   };
   /// Text of the file, event by event.
   class Writer;
-  void writeStep(Writer &out, const Step &step) const;
+  /// The bytes in use during each launch of the functions that were written so far.
+  using UsedBytes = std::map<const Function *, std::vector<int64_t>>;
+  void writeStep(Writer &out, const Step &step, UsedBytes &used) const;
 
   const Program &program;
   DevicePeaks peaks;

@@ -17,11 +17,10 @@
 using namespace nap;
 namespace rt = napkin::runtime;
 
-/// Two normal numbers of one draw (Box and Muller 1958).
-static std::array<double, 2> normals(const std::array<uint32_t, 4> &words) {
+/// A normal number of one draw (Box and Muller 1958).
+static double normal(const std::array<uint32_t, 4> &words) {
   double radius = std::sqrt(-2 * std::log((words[0] + 1.0) * 0x1p-32));
-  double angle = 2 * std::numbers::pi * words[1] * 0x1p-32;
-  return {radius * std::cos(angle), radius * std::sin(angle)};
+  return radius * std::cos(2 * std::numbers::pi * words[1] * 0x1p-32);
 }
 
 /// Fills an input that no data is given for: numbers from a standard normal, ids evenly from those
@@ -34,8 +33,8 @@ static void drawInput(const rt::Session &session, int64_t index, uint64_t seed) 
   for (int64_t i = 0; i < elements; ++i) {
     auto words =
         rt::philox({uint32_t(i), uint32_t(i >> 32), rt::runtimeStep, uint32_t(index)}, seed);
-    double value = rt::isFloat(tensor.dtype) ? normals(words)[0]
-                                             : std::floor(words[0] * 0x1p-32 * double(limit));
+    double value =
+        rt::isFloat(tensor.dtype) ? normal(words) : std::floor(words[0] * 0x1p-32 * double(limit));
     rt::storeElement(tensor.dtype, session.data(index), i, value);
   }
 }
@@ -95,7 +94,8 @@ ExitStatus nap::reportActivations(const ParsedFlags &flags) {
     return status;
   run.setRandom(seed, 0, 0);
   if (int64_t prepare = run.functionIndex("prepare"); prepare >= 0)
-    run.run(prepare);
+    if (auto failure = run.run(prepare))
+      return fail(*failure);
   if (auto failure = run.run("predict"))
     return fail(*failure);
 

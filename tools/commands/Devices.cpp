@@ -29,7 +29,7 @@ static ExitStatus readHost(std::optional<Device> &device) {
   for (const rt::MatrixPeak &peak : peaks.matrices) {
     std::string type(rt::nameOf(peak.dtype));
     if (peak.threads == threads)
-      host.peaks.push_back({type, type == "f64" ? "f64" : "f32", peak.flopsPerSecond});
+      host.peaks.push_back({type, usualSums(type).str(), peak.flopsPerSecond});
   }
   // Tensors of a step lie in memory: the largest working set.
   constexpr double memorySize = 1e12;
@@ -98,7 +98,7 @@ rt::DevicePeaks nap::peaksOfGpu(llvm::StringRef name) {
   peaks.copies.push_back({1, anySize, known->bandwidth});
   for (rt::DType type : {rt::DType::f64, rt::DType::f32, rt::DType::f16, rt::DType::bf16}) {
     std::string input(rt::nameOf(type));
-    if (double flops = known->peak(input, type == rt::DType::f64 ? "f64" : "f32"); flops > 0)
+    if (double flops = known->peak(input, usualSums(input)); flops > 0)
       peaks.matrices.push_back({type, 1, flops});
   }
   return peaks;
@@ -111,8 +111,7 @@ std::string nap::deviceTable() {
     text += fmt::format("{:<14}{:<18}{:>5.0f} GB {:>6.3f} TB/s ", device.name, device.title,
                         device.memory / 1e9, device.bandwidth / 1e12);
     for (const Peak &peak : device.peaks) {
-      bool isUsual =
-          peak.accumulate == "f32" || peak.accumulate == "i32" || peak.accumulate == "f64";
+      bool isUsual = peak.accumulate == usualSums(peak.input);
       text += fmt::format(" {}{} {:.6g}", peak.input, isUsual ? "" : "/" + peak.accumulate,
                           peak.flops / 1e12);
     }

@@ -3,7 +3,7 @@
 //   %x = nap.einsum ... loc("fc1"(...))         %x = nap.einsum ...
 //   %y = nap.add %x, ... loc("fc1"(...))        %y = nap.add %x, ...
 //   %z = nap.maximum %y, ... loc(...)     ->    %z = nap.maximum %y, ...
-//   %w = nap.einsum ... %z loc("fc2"(...))      ... sums over %y and %z, returned as "output 0.mean", ...
+//   %w = nap.einsum ... %z loc("fc2"(...))      ... sums over %y, %z: "output 0.mean", ...
 #include "passes/report/activations/Activations.h"
 
 #include "ir/Views.h"
@@ -20,20 +20,14 @@
 using namespace mlir;
 using namespace nap;
 
-/// The instance of a layer that an op stands in, "h.0.attn"; empty outside of all.
-static StringRef instanceOf(Operation *op) {
-  auto name = dyn_cast<NameLoc>(op->getLoc());
-  return name ? name.getName().getValue() : StringRef();
-}
-
 /// Whether the instance `inner` is `outer` or stands in it.
 static bool isWithin(StringRef inner, StringRef outer) {
   return inner == outer || outer.empty() ||
          (inner.starts_with(outer) && inner.substr(outer.size()).starts_with("."));
 }
 
-/// What a tensor that is made in instance `maker` and read in `reader` is called: empty where no border is
-/// crossed.
+/// What a tensor that is made in instance `maker` and read in `reader` is called: empty where no
+/// border is crossed.
 static std::string borderName(StringRef maker, StringRef reader) {
   if (reader == maker)
     return "";
@@ -76,6 +70,7 @@ static llvm::MapVector<Value, Activation> findActivations(func::FuncOp forward,
         !dependent.contains(value))
       continue;
     // Views pass it on: who reads those reads it.
+    StringRef maker = pathOf(op.getLoc());
     std::string name;
     SmallVector<Value> readers = {value};
     for (size_t i = 0; i < readers.size(); ++i)
@@ -87,10 +82,9 @@ static llvm::MapVector<Value, Activation> findActivations(func::FuncOp forward,
         // A buffer's new value is not passed on.
         if (isReturned && forward.getResultAttr(use.getOperandNumber(), kUpdatesAttr))
           continue;
-        std::string border = isReturned ? instanceOf(&op).str()
-                                        : borderName(instanceOf(&op), instanceOf(user));
+        std::string border = isReturned ? maker.str() : borderName(maker, pathOf(user->getLoc()));
         // What a layer returns is called by the layer, whoever else reads it.
-        if (!border.empty() && (name.empty() || border == instanceOf(&op)))
+        if (!border.empty() && (name.empty() || border == maker))
           name = border;
       }
     if (name.empty())
@@ -120,12 +114,12 @@ static void measure(FunctionBuilder &predict, Value value, int64_t number) {
   };
   Value mean = meanOf(value);
   Value centred = SubOp::create(b, loc, wide, value, broadcast(b, loc, mean, type.getShape(), {}));
-  Value deviation = SqrtOp::create(b, loc, scalar, meanOf(MulOp::create(b, loc, wide, centred, centred)));
+  Value deviation =
+      SqrtOp::create(b, loc, scalar, meanOf(MulOp::create(b, loc, wide, centred, centred)));
   Value most = reduce(b, loc, ReduceKind::max, AbsOp::create(b, loc, wide, value), axes);
   const Value figures[] = {mean, deviation, most};
   for (auto [name, figure] : llvm::zip(kActivationFigures, figures))
-    predict.result(figure, kResultAttr,
-                   b.getStringAttr(fmt::format("output {}.{}", number, name)));
+    predict.result(figure, kResultAttr, b.getStringAttr(fmt::format("output {}.{}", number, name)));
 }
 
 /// Leaves out of @init what becomes of the optimizer's states, and their declarations.

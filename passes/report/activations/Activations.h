@@ -25,9 +25,9 @@ struct Activation {
 inline constexpr const char *kActivationFigures[] = {"mean", "deviation", "most"};
 
 /// Turns a frontend's module into one that initialises the model and, in @predict, runs its forward
-/// pass once, as training does, and returns the mean, the deviation and the largest magnitude of each
-/// activation that depends on an input and has more than one element. All other functions, and the
-/// optimizer's states, go. Empty where the module has no @forward.
+/// pass once, as training does, and returns the mean, the deviation and the largest magnitude of
+/// each activation that depends on an input and has more than one element. All other functions, and
+/// the optimizer's states, go. Empty where the module has no @forward.
 std::vector<Activation> measureActivations(mlir::ModuleOp module);
 
 } // namespace nap

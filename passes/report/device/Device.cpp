@@ -7,6 +7,10 @@
 
 using namespace nap;
 
+llvm::StringRef nap::usualSums(llvm::StringRef input) {
+  return input == "f64" ? "f64" : input == "i8" ? "i32" : "f32";
+}
+
 double nap::Device::peak(llvm::StringRef input, llvm::StringRef accumulate) const {
   for (const Peak &peak : peaks)
     if (peak.input == input && peak.accumulate == accumulate)

@@ -19,6 +19,10 @@ inline constexpr llvm::StringLiteral kPeakInputs[] = {"f64",  "f32", "tf32", "f1
                                                       "bf16", "f8",  "f4",   "i8"};
 inline constexpr llvm::StringLiteral kPeakSums[] = {"f64", "f32", "f16", "i32"};
 
+/// What products of such operands are summed in where nothing else is said: f32; those of f64 and
+/// of i8 in f64 and i32.
+llvm::StringRef usualSums(llvm::StringRef input);
+
 /// A dense peak: what a device does with operands of one type whose products are summed in another.
 /// There is no room for a sparse one.
 struct Peak {

@@ -45,7 +45,7 @@ static llvm::Error readPeaks(const llvm::json::Object &object, llvm::StringRef p
   for (const std::string &key : keys) {
     auto [input, accumulate] = llvm::StringRef(key).split('/');
     if (accumulate.empty())
-      accumulate = input == "f64" ? "f64" : input == "i8" ? "i32" : "f32";
+      accumulate = usualSums(input);
     if (!llvm::is_contained(kPeakInputs, input) || !llvm::is_contained(kPeakSums, accumulate))
       return wrong(
           place,

@@ -64,8 +64,8 @@ static std::string counters(const Cost &cost) {
 /// An op with what of it counts, `cost`, and a formula; `made` elements of its result are.
 static std::string explain(Operation *op, const Cost &cost, int64_t made) {
   Type type = op->getNumResults() ? op->getResult(0).getType() : op->getOperand(0).getType();
-  std::string head =
-      fmt::format("  {} -> {}: {}\n", op->getName().stripDialect().str(), typeText(type), counters(cost));
+  std::string head = fmt::format("  {} -> {}: {}\n", op->getName().stripDialect().str(),
+                                 typeText(type), counters(cost));
   if (auto einsum = dyn_cast<EinsumOp>(op))
     return head + explainEinsum(einsum);
   if (auto attention = dyn_cast<AttentionOp>(op))
@@ -79,7 +79,8 @@ static std::string explain(Operation *op, const Cost &cost, int64_t made) {
       each.*counter = elements ? each.*counter / elements : Count(0);
     return head + fmt::format("    {} an element, {}\n", counters(each),
                               made == elements ? "of " + grouped(elements)
-                                               : fmt::format("{} of {} are read", grouped(made), grouped(elements)));
+                                               : fmt::format("{} of {} are read", grouped(made),
+                                                             grouped(elements)));
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return head + fmt::format("    terms - results = {} - {}\n",
@@ -104,7 +105,8 @@ bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
             text = explain(&inner, cost, made) + text;
         });
       else if (auto costed = dyn_cast<Costed>(op))
-        text = explain(&op, costed.getCost(), cast<RankedTensorType>(op.getResult(0).getType()).getNumElements());
+        text = explain(&op, costed.getCost(),
+                       cast<RankedTensorType>(op.getResult(0).getType()).getNumElements());
       text += fmt::format("  = {}\n", counters(workOf(&op, symbols).total()));
       text += fmt::format("    bytes: {} at least, {} by the plan\n",
                           grouped(leastBytes(&op, symbols)), grouped(plannedBytes(&op, symbols)));

@@ -19,13 +19,18 @@ static size_t normalise(double &value) {
 
 std::string nap::scaled(double value) {
   size_t step = normalise(value);
-  return step == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.3f} {}", value, kPrefixes[step]);
+  return step == 0 ? fmt::format("{:.0f}", value)
+                   : fmt::format("{:.3f} {}", value, kPrefixes[step]);
 }
 
 /// Four figures, or all before the point.
 static std::string fourFigures(double value) {
   double size = std::abs(value);
-  return fmt::format("{:.{}f}", value, size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0);
+  return fmt::format("{:.{}f}", value,
+                     size < 9.9995   ? 3
+                     : size < 99.995 ? 2
+                     : size < 999.95 ? 1
+                                     : 0);
 }
 
 std::string nap::shortScaled(double value) {

@@ -156,13 +156,41 @@ layer block(x: [..., d]) -> [..., d] {
     model, kept = plain["rows"][-1]["model_flops"], plain["rows"][-1]["memory"]["saved"]
     # A block's backward pass wants what GELU read, the first product, and not the second one's result: that is its own
     # input's sum. Of every second block the input is made anew too, by the second product of the block before. The
-    # last block, or pair of blocks, stays: its backward pass comes first.
+    # last block, or pair of blocks, stays: its backward pass comes first. From the model's input, block k's takes k
+    # blocks: 0 + 1 + 2 of them, and three first products.
     up = down = 2 * 6 * 10 * 23
-    for strategy, again in (("blocks", 3 * up), ("sqrt", 2 * up + down)):
+    for strategy, again in (("blocks", 3 * up), ("sqrt", 2 * up + down), ("minimal", 3 * (up + down) + 3 * up)):
         last = report(file, {}, f"--checkpoint={strategy}")["rows"][-1]
         expect(last["model_flops"], model, f"{strategy}: the model's own products")
         expect(last["hw_flops"] - model["exact"], again, f"{strategy}: products that are done again")
         expect(last["memory"]["saved"] <= kept, True, f"{strategy}: more is kept")
+
+
+def four_parts(folder):
+    """Parameters, gradients, optimizer state and activations of two products, by optimizer and precision."""
+    file = pathlib.Path(folder) / "parts.nap"
+    elements, first, second = 7 * 11 + 11 * 13, 5 * 11, 5 * 13
+    for optimizer, moments in (("sgd(lr = 0.1)", 0), ("adagrad(lr = 0.1)", 1), ("adamw(lr = 0.1)", 2)):
+        file.write_text(model_of(["input x : [batch, 7]", "param a : [7, 11] = normal(std = 0.1)", "param b : [11, 13] = normal(std = 0.1)",
+                                  'y = einsum(x, a, "i j, j k -> i k")', 'y = einsum(y, b, "i j, j k -> i k")'], optimizer))
+        for policy, master, copy, gradient, stored in (("f32", 4, 0, 4, 4), ("mixed(bf16)", 4, 2, 4, 2), ("pure(bf16)", 2, 0, 2, 2)):
+            rows = [row["memory"] for row in report(file, {}, f"--precision={policy}", "--after=nap-assemble-step")["rows"]]
+            found = [rows[-1]["parameters"], rows[-1]["working"], max(row["micro_gradients"] for row in rows), rows[-1]["states"], rows[-1]["saved_at_loss"]]
+            # The second product reads the first's result, the loss's gradient the second's.
+            wanted = [master * elements, copy * elements, gradient * elements, 4 * moments * elements, stored * (first + second)]
+            expect(found, wanted, f"{optimizer}, {policy}: parameters, copies, gradients, states, activations")
+
+
+def use_by_types(folder):
+    """Each product counts at its own type's peak: one of bf16 and its weight's gradient, one that is pinned to f32 and both of its gradients."""
+    file, device = pathlib.Path(folder) / "pinned.nap", pathlib.Path(folder) / "device.json"
+    file.write_text(model_of(["input x : [batch, 7]", "param a : [7, 11] = normal(std = 0.1)", "param b : [11, 13] = normal(std = 0.1)",
+                              'y = einsum(x, a, "i j, j k -> i k")', 'y = einsum(y, cast(b, f32), "i j, j k -> i k")']))
+    device.write_text('{"peaks_tflops": {"f32": 2, "bf16": 8}, "bandwidth_tb_s": 1}')
+    use = report(file, {}, "--precision=mixed(bf16)", f"--device={device}", "--step-time=0.001")["measured"]
+    seconds = 2 * 2 * 5 * 7 * 11 / 8e12 + 3 * 2 * 5 * 11 * 13 / 2e12
+    for name in ("mfu_exact", "hfu"):
+        expect(abs(use[name] * 1e-6 / seconds - 1) < 1e-9, True, f"{name} of two types: {use[name]}, wanted {seconds / 1e-6}")
 
 
 def numbers(text):
@@ -206,6 +234,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         weights(folder)
         recompute(folder)
+        four_parts(folder)
+        use_by_types(folder)
     explained()
     print(*FAULTS, f"{'wrong' if FAULTS else 'ok'} {ASKED}", sep="\n")
 

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
+ROOT = pathlib.Path(__file__).parents[3]
+EXAMPLES = ROOT / "examples"
+SCHEMA = (ROOT / "docs" / "accounting.md").read_text().split("## The report as JSON")[1]
 FAULTS = []
 
 
@@ -71,9 +73,18 @@ def check_rows(name, r):
     expect(order["exact"] <= order["dense"] and order["half"] <= order["dense"], f"{name}: dense is not the most")
 
 
+def check_schema(name, r):
+    """Every member stands in docs/accounting.md; the classes of memory are called there by that name."""
+    row = r["rows"][-1]
+    for members in (r, r["forward_flops"], r["forward_parts"][0], row, row["model_flops"], row["work"][0], row["peak"], row["peak"]["live"][0], row["kernels"][0]):
+        for member in members:
+            expect(re.search(rf"\b{member}\b", SCHEMA), f"{name}: docs/accounting.md does not name \"{member}\"")
+
+
 def check_model(name, file, defines, batch, dtypes=True):
     r = report(file, defines)
     check_rows(name, r)
+    check_schema(name, r)
     expect(r == report(file, defines), f"{name}: two reports differ")
     double = report(file, {**defines, batch: 2 * defines[batch]})
     first, second = r["rows"][-1], double["rows"][-1]
@@ -130,10 +141,11 @@ def main():
     asked = 0
     small = {"layers": 2, "heads": 2, "d": 24, "vocab": 33, "batch": 2}
     for name, defines in (("gpt2", {**small, "context": 20}), ("words", {**small, "seq": 20}),
-                          ("llama", {**small, "kv_heads": 1, "hidden": 40, "seq": 20}), ("mlp", {"batch": 6})):
+                          ("llama", {**small, "kv_heads": 1, "hidden": 40, "seq": 20}), ("mlp", {"batch": 6}),
+                          ("optimizers", {"batch": 6, "hidden": 24})):
         r = check_model(name, EXAMPLES / f"{name}.nap", defines, "batch")
         asked += 1
-        if name == "mlp":
+        if name in ("mlp", "optimizers"):
             continue
         # Twice the length: all but attention doubles, dense attention is four times.
         length = "context" if name == "gpt2" else "seq"

@@ -1,4 +1,7 @@
-"""What must hold of a trace: check_trace.py TRACE.json KERNEL,KERNEL...; the kernels must be in each step."""
+"""What must hold of a trace: check_trace.py TRACE.json KERNEL,KERNEL... [PLAN.json]; the kernels must be in each step.
+
+With the program's plan the memory in use is worked out anew, from the places of its tensors byte by byte.
+"""
 import json
 import sys
 
@@ -13,6 +16,36 @@ def nanoseconds(text):
     return int(whole) * 1000 + (int(digits) if int(whole) >= 0 else -int(digits))
 
 
+
+def bytes_of(places):
+    """How many bytes are in any of the places (first byte, behind the last)."""
+    sum, end = 0, 0
+    for first, last in sorted(places):
+        sum += max(0, last - max(first, end))
+        end = max(end, last)
+    return sum
+
+
+def replay(plan, launches):
+    """The bytes in use during each launch of a step, of the functions whose names the launches are of."""
+    places = [(tensor["offset"], tensor["offset"] + tensor["bytes"]) for tensor in plan["tensors"]]
+    persistent = [place for place, tensor in zip(places, plan["tensors"]) if tensor["role"] not in ("temporary", "result")]
+    functions = {function["name"]: function["launches"] for function in plan["functions"]}
+    used, name, at, live = [], None, 0, set()
+    for launch in launches:
+        if launch["cat"] != name or at == len(functions[name]):
+            name, at, live = launch["cat"], 0, set()
+        planned = functions[name][at]
+        at += 1
+        live |= set(planned["results"])
+        used.append(bytes_of(persistent + [places[tensor] for tensor in live]))
+        for dead in planned.get("dies", []):
+            first, last = places[dead]
+            live = {tensor for tensor in live if not (first <= places[tensor][0] < last) or (tensor in planned["results"] and tensor != dead)}
+    return used
+
+
+plan = json.load(open(sys.argv[3])) if len(sys.argv) > 3 else None
 tracks, names, memory = {}, {}, {}
 for event in trace["traceEvents"]:
     if event["ph"] == "M":
@@ -49,6 +82,8 @@ for pid in steps:
     assert [at for at, _ in memory[pid]] == [at for at, _, _ in measured]
     assert all(0 < live <= trace["otherData"]["arena_bytes"] for _, live in memory[pid]), "more lives than the arena has"
     most = max([most] + [live for _, live in memory[pid]])
+    if plan:
+        assert [live for _, live in memory[pid]] == replay(plan, [event for _, _, event in measured]), "the memory in use is not the plan's"
     for kernel in sys.argv[2].split(","):
         assert any(event["name"] == kernel for _, _, event in measured), f"{kernel} is not in step {pid - 1}"
 assert all(tracks[a, MEASURED, True][0][1] <= tracks[b, MEASURED, True][0][0] for a, b in zip(steps, steps[1:])), "steps overlap"
