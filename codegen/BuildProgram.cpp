@@ -8,6 +8,7 @@
 #include "ir/schedule/StatedCost.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
 
@@ -232,13 +233,7 @@ LogicalResult ProgramBuilder::addDeclarations() {
 static bool writesZeros(KernelDefOp kernel) {
   Operation *yield = kernel.getBody().front().getTerminator();
   return llvm::all_of(yield->getOperands(), [](Value result) {
-    auto constant = result.getDefiningOp<ConstantOp>();
-    auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
-    if (!splat)
-      return false;
-    if (isa<FloatType>(splat.getElementType()))
-      return splat.getSplatValue<APFloat>().isPosZero();
-    return splat.getSplatValue<APInt>().isZero();
+    return matchPattern(result, m_PosZeroFloat()) || matchPattern(result, m_Zero());
   });
 }
 
@@ -301,6 +296,9 @@ static void addDeaths(LaunchOp launch, const llvm::DenseMap<Value, int64_t> &ten
       record.dies.push_back(tensor);
   }
 }
+
+// The runtime finds it as it finds a tensor of its own.
+static_assert(kAliasAlignment == rt::arenaAlignment);
 
 /// Adds a tensor that lies in others: rows of one, or a join.
 LogicalResult ProgramBuilder::addAlias(Operation *op, llvm::StringRef function,

@@ -8,6 +8,9 @@
 using namespace mlir;
 using namespace nap;
 
+// What lies in another tensor lies as tensors of their own do.
+static_assert(kAliasAlignment == kArenaAlignment);
+
 int64_t nap::bytesOf(Type tensorType) {
   auto type = cast<RankedTensorType>(tensorType);
   unsigned bits = type.getElementType().getIntOrFloatBitWidth();

@@ -88,17 +88,24 @@ __device__ inline void draw_words(u32 (&words)[4], u64 group, const u32 *key, u3
   words[2] = c2;
   words[3] = c3;
 }
+/// Word number `word` of four, in registers.
+__device__ inline u32 word_of(const u32 (&words)[4], int word) {
+  return word == 0 ? words[0] : word == 1 ? words[1] : word == 2 ? words[2] : words[3];
+}
 /// One element's word.
 __device__ inline u32 draw_word(u64 element, const u32 *key, u32 site) {
   u32 words[4];
   draw_words(words, element / 4, key, site);
-  const int word = int(element % 4);
-  return word == 0 ? words[0] : word == 1 ? words[1] : word == 2 ? words[2] : words[3];
+  return word_of(words, int(element % 4));
 }
-/// What dropout multiplies a probability by; `head` is of all heads.
+/// The element that a pair draws for; `head` is of all heads.
+template <Attention A> __device__ inline u64 drawn_element(int head, int query, int key) {
+  return (u64(head) * A.queries + query) * A.keys + key;
+}
+/// What dropout multiplies a probability by.
 template <Attention A, typename S, typename R>
 __device__ inline S keep_factor(int head, int query, int key, const R *random, u32 site) {
-  const u64 element = (u64(head) * A.queries + query) * A.keys + key;
+  const u64 element = drawn_element<A>(head, query, key);
   return draw_word(element, random, site) >= A.least ? S(A.kept) : S(0);
 }
 

@@ -1,6 +1,5 @@
 
-//===-- Attention on tensor cores
-//--------------------------------------------------------------===//
+//===-- Attention on tensor cores ------------------------------------------------------------===//
 //
 // Of bf16, with sums in f32: probabilities and the gradients of scores are rounded to bf16 where
 // they are a product's factor (Dao, "FlashAttention-2", 2023, whose tiles these are). Blocks of 128
@@ -167,12 +166,12 @@ template <Attention A> __device__ inline bool sees_any(int query, int queries, i
 template <Attention A, typename R>
 __device__ inline void keep_pair(float (&factors)[2], int head, int query, int key, const R *random,
                                  u32 site) {
-  const u64 element = (u64(head) * A.queries + query) * A.keys + key;
+  const u64 element = drawn_element<A>(head, query, key);
   u32 words[4];
   draw_words(words, element / 4, random, site);
   const int word = int(element % 4);
-  const u32 first = word == 0 ? words[0] : word == 1 ? words[1] : word == 2 ? words[2] : words[3];
-  u32 second = word == 0 ? words[1] : word == 1 ? words[2] : words[3];
+  const u32 first = word_of(words, word);
+  u32 second = word_of(words, word + 1);
   if (A.keys % 2 && word == 3)
     second = draw_word(element + 1, random, site);
   factors[0] = first >= A.least ? float(A.kept) : 0.0f;

@@ -85,7 +85,8 @@ static bool areRowsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
   return elements > 1 && rows == elements;
 }
 
-/// Fails unless the region fits its class, ends in a yield, and can be counted. C2 and C3 of nap.kernel.
+/// Fails unless the region ends in a yield, fits its class and can be counted. C2, C3 and C4 of
+/// nap.kernel.
 static LogicalResult checkKernelBody(Operation *op, KernelClass kind, Block &body) {
   auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
   if (!yield)

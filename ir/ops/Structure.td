@@ -37,8 +37,8 @@ def KernelOp : Nap_Op<"kernel", [IsolatedFromAbove, Pure, SingleBlock]> {
   let description = [{
     Its inputs and outputs are the only tensors of the region that exist in memory, contiguous and row-major.
     C1: the block's arguments have the types of the inputs. C2: the region ends in a yield of the outputs' types.
-    C3: the region fits its class (docs/architecture.md). `name` says what it does and where. Later passes add
-    attributes.
+    C3: the region fits its class (docs/architecture.md). C4: each of its ops has a cost rule. `name` says what it
+    does and where. Later passes add attributes.
   }];
   let arguments = (ins KernelClassAttr:$kernel_class, StrAttr:$name, Variadic<NapTensor>:$inputs);
   let results = (outs Variadic<NapTensor>:$outputs);

@@ -92,6 +92,9 @@ static void keepWide(Value value) {
       keepWide(operand);
     return;
   }
+  // What rows are added to is a term like any other.
+  if (auto scatter = dyn_cast<ScatterAddOp>(op); scatter && scatter.getInto())
+    return keepWide(scatter.getInto());
   auto widening = dyn_cast<CastOp>(op);
   if (!widening || !isNarrow(widening.getX()))
     return;

@@ -87,13 +87,14 @@ void WorkingCopies::replaceIn(func::FuncOp function) {
     cast.replaceAllUsesWith(argument);
     cast.erase();
   }
+  if (argumentOf.empty())
+    return;
   // Masters that only the casts read.
   llvm::BitVector unread(function.getNumArguments());
   for (BlockArgument argument : function.getArguments())
-    if (!argumentOf.empty() && argument.use_empty())
+    if (argument.use_empty())
       unread.set(argument.getArgNumber());
-  if (failed(function.eraseArguments(unread)))
-    return;
+  (void)function.eraseArguments(unread);
 }
 
 void WorkingCopies::buildPrepare(func::FuncOp place) {

@@ -79,11 +79,7 @@ static LogicalResult splitEinsum(EinsumOp op, PatternRewriter &rewriter) {
 
 /// Whether `value` is there and is +0 everywhere.
 static bool isZero(Value value) {
-  TypedAttr splat = value ? splatOf(value) : TypedAttr();
-  if (auto real = dyn_cast_if_present<FloatAttr>(splat))
-    return real.getValue().isPosZero();
-  auto integer = dyn_cast_if_present<IntegerAttr>(splat);
-  return integer && integer.getValue().isZero();
+  return value && (matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()));
 }
 
 /// A chain that goes on from 0 starts there (exact).

@@ -9,10 +9,9 @@
 using namespace nap;
 namespace rt = napkin::runtime;
 
-/// The sites that run-kernel gives a launch.
-static std::vector<int64_t> sitesOf(const CudaArgument &argument) {
+std::vector<int64_t> nap::makeSites(int64_t count) {
   std::vector<int64_t> sites;
-  for (int64_t i = 0; i < argument.elements; ++i)
+  for (int64_t i = 0; i < count; ++i)
     sites.push_back(static_cast<uint32_t>(0xDEADBEEF + i * 0x9E3779B9));
   return sites;
 }
@@ -28,7 +27,7 @@ std::unique_ptr<GpuKernels> GpuKernels::load(const std::vector<CudaKernelText> &
     info.name = info.symbol = kernel.name;
     for (const CudaArgument &argument : kernel.arguments) {
       if (argument.isOfLaunch) {
-        launch.sites = sitesOf(argument);
+        launch.sites = makeSites(argument.elements);
         info.sites = static_cast<int64_t>(launch.sites.size());
         continue;
       }

@@ -10,6 +10,9 @@
 
 namespace nap {
 
+/// The sites that a launch of a kernel is given: so many numbers of no order.
+std::vector<int64_t> makeSites(int64_t count);
+
 /// A program of one function a kernel, whose tensors are the kernel's operands.
 class GpuKernels {
 public:

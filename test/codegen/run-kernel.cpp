@@ -191,13 +191,10 @@ static bool agrees(const Tensor &wanted, const Memory &found, int64_t i, double 
   return number.whole == get(uint8_t());
 }
 
-/// The sites that a launch of the kernel is given: none, or of no order.
+/// The sites that a launch of the kernel is given; none where it draws nothing.
 static std::vector<int64_t> sitesFor(KernelDefOp def) {
   auto count = def->getAttrOfType<IntegerAttr>("nap.sites");
-  std::vector<int64_t> sites;
-  for (int64_t i = 0; count && i < count.getInt(); ++i)
-    sites.push_back(static_cast<uint32_t>(0xDEADBEEF + i * 0x9E3779B9));
-  return sites;
+  return makeSites(count ? count.getInt() : 0);
 }
 
 /// A function of the kernel's graph.

@@ -25,6 +25,10 @@ static cl::opt<bool> traffic("traffic", cl::desc("count sectors and banks"));
 static cl::opt<bool> inPlace("in-place",
                              cl::desc("the result is in the memory of the first input"));
 
+static cl::opt<bool>
+    firstEndsSecond("first-ends-second",
+          cl::desc("the first input is the end of the second one's memory, as rows of it are"));
+
 namespace {
 
 /// One operand, as its line in the file says.
@@ -82,6 +86,9 @@ static bool runKernel(const HostProgram &program, Kernel &kernel) {
     pointers.push_back(
         reinterpret_cast<std::byte *>((shares ? kernel.operands[0] : operand).memory.data()));
   }
+  if (firstEndsSecond)
+    pointers[0] =
+        pointers[1] + kernel.operands[1].memory.size() - kernel.operands[0].memory.size();
   auto &emulator = emulator::Emulator::get();
   int64_t before = emulator.faults();
   code(pointers.data(), nullptr, 0, 1);

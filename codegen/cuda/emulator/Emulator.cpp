@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
+#include <numeric>
 #include <sys/mman.h>
 
 namespace nap::emulator {
@@ -68,38 +69,39 @@ Moment Emulator::now() const {
 
 //===-- Operands ------------------------------------------------------------------------------===//
 
-/// The buffer of an operand: its own, or that of one whose bytes it shares.
-Emulator::Buffer &Emulator::bufferFor(unsigned argument, char *home) {
-  size_t bytes = kernel->arguments[argument].bytes;
-  for (Buffer &other : buffers) {
-    if (home + bytes <= other.home || other.home + other.bytes <= home)
-      continue;
-    if (kernel->isRestrict)
+/// Makes the buffers, one for all operands whose bytes meet; returns the number of each operand's.
+std::vector<size_t> Emulator::joinOperands(char *const *operands) {
+  buffers.clear();
+  // By place, so that an operand meets the last buffer or none.
+  std::vector<unsigned> order(kernel->argumentCount);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](unsigned x, unsigned y) { return operands[x] < operands[y]; });
+  std::vector<size_t> bufferOf(order.size());
+  for (unsigned i : order) {
+    const HostArgument &argument = kernel->arguments[i];
+    if (buffers.empty() || buffers.back().home + buffers.back().bytes <= operands[i]) {
+      buffers.emplace_back();
+      buffers.back().home = operands[i];
+      buffers.back().name = argument.name;
+    } else if (kernel->isRestrict && (argument.isWritten || buffers.back().isWritten)) {
       fault(fmt::format("{} and {} are in the same memory, and the text calls them restrict",
-                        other.name, kernel->arguments[argument].name),
+                        buffers.back().name, argument.name),
             nullptr);
-    return other;
+    }
+    Buffer &buffer = buffers.back();
+    buffer.bytes = std::max<size_t>(buffer.bytes, operands[i] + argument.bytes - buffer.home);
+    buffer.piece = std::min(buffer.piece, argument.elementBytes);
+    buffer.isOfLaunch |= argument.isOfLaunch;
+    (argument.isWritten ? buffer.isWritten : buffer.isRead) = true;
+    bufferOf[i] = buffers.size() - 1;
   }
-  buffers.emplace_back();
-  buffers.back().home = home;
-  buffers.back().name = kernel->arguments[argument].name;
-  return buffers.back();
+  return bufferOf;
 }
 
 /// Copies the operands into the arena; false where the host has no memory.
 bool Emulator::place(char *const *operands) {
-  buffers.clear();
-  buffers.reserve(kernel->argumentCount);
-  std::vector<size_t> bufferOf;
-  for (unsigned i = 0; i < kernel->argumentCount; ++i) {
-    const HostArgument &argument = kernel->arguments[i];
-    Buffer &buffer = bufferFor(i, operands[i]);
-    buffer.bytes = std::max<size_t>(buffer.bytes, argument.bytes);
-    buffer.piece = std::min(buffer.piece, argument.elementBytes);
-    buffer.isOfLaunch |= argument.isOfLaunch;
-    (argument.isWritten ? buffer.isWritten : buffer.isRead) = true;
-    bufferOf.push_back(&buffer - buffers.data());
-  }
+  std::vector<size_t> bufferOf = joinOperands(operands);
   size_t total = kGapBytes;
   for (const Buffer &buffer : buffers)
     total += (buffer.bytes + 255) / 256 * 256 + kGapBytes;
@@ -271,8 +273,7 @@ void Emulator::abandon() {
   stacks.leave(thread);
 }
 
-//===-- Barriers and collectives
-//---------------------------------------------------------------===//
+//===-- Barriers and collectives --------------------------------------------------------------===//
 
 void Emulator::releaseBarrier() {
   ++epoch;

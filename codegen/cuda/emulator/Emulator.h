@@ -94,7 +94,7 @@ private:
   static void threadMain();
   void launch(const HostKernel &ofText, char *const *operands);
   bool place(char *const *operands);
-  Buffer &bufferFor(unsigned argument, char *home);
+  std::vector<size_t> joinOperands(char *const *operands);
   void bringBack();
   void runBlock();
   void access(const void *address, unsigned bytes, bool isWrite, const void *caller);

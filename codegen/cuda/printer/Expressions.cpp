@@ -239,10 +239,9 @@ Expression CudaPrinter::expression(Operation *op) {
       .Case<arith::NegFOp>([&](auto op) {
         return Expression{"-" + atom(op.getOperand()), false};
       })
-      // Both sides of a conjunction are computed, as on every target: `&&` would leave reads out.
+      // Both sides are computed, of truth values too: `&&` and `||` would leave reads out.
       .Case<arith::AndIOp>([&](auto) { return infix(" & "); })
-      .Case<arith::OrIOp>(
-          [&](auto op) { return infix(op.getType().isInteger(1) ? " || " : " | "); })
+      .Case<arith::OrIOp>([&](auto) { return infix(" | "); })
       .Case<arith::XOrIOp>(
           [&](auto op) { return infix(op.getType().isInteger(1) ? " != " : " ^ "); })
       .Case<arith::ShLIOp>([&](auto) { return infix(" << "); })

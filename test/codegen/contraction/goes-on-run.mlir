@@ -1,4 +1,8 @@
 // RUN: run-kernel %s | FileCheck %s
+// RUN: run-kernel %s --vector-bytes=32 | FileCheck %s
+// RUN: run-kernel %s --vector-bytes=16 | FileCheck %s
+// RUN: run-kernel --cuda-host %s | FileCheck %s
+
 // Sums that go on from a tensor, at sizes that no tile divides; over more terms than one block; and at sizes that
 // every tile divides.
 // CHECK: goes_on: {{.*}}equal

@@ -31,6 +31,21 @@ nap.kernel_def pointwise @whole_numbers {
   nap.yield %f, %c : tensor<41xf32>, tensor<41xi1>
 }
 
+// Both sides of an `and` or an `or` are computed, and so are read.
+// CHECK: choices: {{.*}} ulp
+// TEXT-LABEL: void choices__kernel(
+// TEXT: out_0[element] = {{.+}} & {{.+}};
+// TEXT: out_1[element] = {{.+}} | {{.+}};
+nap.kernel_def pointwise @choices {
+^bb0(%x: tensor<41xf32>, %y: tensor<41xf32>):
+  %zero = nap.constant dense<0.0> : tensor<41xf32>
+  %a = nap.compare lt %x, %zero : tensor<41xf32> -> tensor<41xi1>
+  %b = nap.compare lt %y, %zero : tensor<41xf32> -> tensor<41xi1>
+  %both = nap.and %a, %b : tensor<41xi1>
+  %either = nap.or %a, %b : tensor<41xi1>
+  nap.yield %both, %either : tensor<41xi1>, tensor<41xi1>
+}
+
 // A constant of 64 bits is written as one.
 // CHECK: wide_numbers: {{.*}} ulp
 // TEXT-LABEL: void wide_numbers__kernel(
@@ -101,7 +116,7 @@ nap.kernel_def reduction @columns.x {
   nap.yield %s : tensor<37xf32>
 }
 
-// Element by element until tensor cores have their own skeleton.
+// A tile of a product, whose rows and columns end within it.
 // CHECK: product{{[.].*}}: {{.*}} ulp
 nap.kernel_def contraction @product.x {
 ^bb0(%x: tensor<5x33xf32>, %y: tensor<33x7xf32>):

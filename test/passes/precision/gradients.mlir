@@ -56,3 +56,16 @@ func.func @predict(%x: tensor<3x5xbf16>, %ids: tensor<3xi32>) -> (tensor<9x5xbf1
   %sum = nap.scatter_add %x, %ids : tensor<3x5xbf16>, tensor<3xi32> -> tensor<9x5xbf16>
   return %sum : tensor<9x5xbf16>
 }
+
+// A product that rows are added to is one of the sums.
+// CHECK-LABEL: func.func @added_rows
+func.func @added_rows(%dy: tensor<3x9xbf16>, %x: tensor<3x5xbf16>, %rows: tensor<3x5xf32>, %ids: tensor<3xi32>)
+    -> (tensor<9x5xf32> {nap.gradient_of = @table}) {
+  // CHECK: %[[PRODUCT:.*]] = nap.einsum "nv,nd->vd" %arg0, %arg1 : {{.*}} -> tensor<9x5xf32>
+  // CHECK-NEXT: %[[TABLE:.*]] = nap.scatter_add %arg2, %arg3 into %[[PRODUCT]]
+  // CHECK-NEXT: return %[[TABLE]]
+  %product = nap.einsum "nv,nd->vd" %dy, %x : (tensor<3x9xbf16>, tensor<3x5xbf16>) -> tensor<9x5xbf16>
+  %wide = nap.cast %product : tensor<9x5xbf16> -> tensor<9x5xf32>
+  %sum = nap.scatter_add %rows, %ids into %wide : tensor<3x5xf32>, tensor<3xi32>, tensor<9x5xf32> -> tensor<9x5xf32>
+  return %sum : tensor<9x5xf32>
+}
