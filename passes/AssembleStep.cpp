@@ -373,11 +373,7 @@ struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
         if (failed(checkArguments(function, gradients)))
           return failure();
-    auto isLossOf = [&](unsigned i) {
-      auto name = microStep.getResultAttrOfType<StringAttr>(i, kResultAttr);
-      return name && name == "loss";
-    };
-    if (microStep && llvm::none_of(llvm::seq(microStep.getNumResults()), isLossOf))
+    if (microStep && !lossOf(microStep))
       return microStep.emitError("@micro_step returns no loss");
     return success();
   }

@@ -96,15 +96,6 @@ static LogicalResult buildAdjoints(OpBuilder &builder, Value loss, const DenseSe
   return success();
 }
 
-/// The value that `function` returns as the loss; null if it returns none.
-static Value lossOf(func::FuncOp function) {
-  for (auto [i, value] : llvm::enumerate(returnedValues(function)))
-    if (auto name = function.getResultAttrOfType<StringAttr>(i, kResultAttr);
-        name && name == "loss")
-      return value;
-  return {};
-}
-
 /// Appends the gradients to what `function` returns.
 static void returnGradients(func::FuncOp function, ArrayRef<FlatSymbolRefAttr> names,
                             ArrayRef<Value> gradients) {

@@ -18,6 +18,15 @@ inline mlir::OperandRange returnedValues(mlir::func::FuncOp function) {
   return function.getBody().front().getTerminator()->getOperands();
 }
 
+/// The value that `function` returns as the loss; null if it returns none.
+inline mlir::Value lossOf(mlir::func::FuncOp function) {
+  for (auto [i, value] : llvm::enumerate(returnedValues(function)))
+    if (auto name = function.getResultAttrOfType<mlir::StringAttr>(i, kResultAttr);
+        name && name == "loss")
+      return value;
+  return {};
+}
+
 /// Erases the ops of a block whose results nobody reads, the last first; with `first` only from
 /// that one on.
 inline void eraseUnread(mlir::Block &body, mlir::Operation *first = nullptr) {

@@ -47,8 +47,8 @@ LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &d
     unsigned number = argument.getArgNumber();
     DeclareOp declare = declared.find(func.getArgAttrDict(number));
     if (!declare)
-      return func.emitError("argument ") << number << " of @" << func.getName()
-                                         << " names no declared tensor";
+      return func.emitError("argument ")
+             << number << " of @" << func.getName() << " names no declared tensor";
     if (declare.getTensorType() != argument.getType())
       return func.emitError("argument ")
              << number << " of @" << func.getName() << " has type " << argument.getType() << ", "
@@ -57,12 +57,12 @@ LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &d
   for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     DictionaryAttr attributes = func.getResultAttrDict(number);
-    bool names = attributes && (attributes.contains(kUpdatesAttr) ||
-                                attributes.contains(kGradientOfAttr));
+    bool names =
+        attributes && (attributes.contains(kUpdatesAttr) || attributes.contains(kGradientOfAttr));
     DeclareOp declare = declared.find(attributes);
     if (names && !declare)
-      return func.emitError("result ") << number << " of @" << func.getName()
-                                       << " updates no declared tensor";
+      return func.emitError("result ")
+             << number << " of @" << func.getName() << " updates no declared tensor";
     if (!declare)
       continue;
     if (declare.getTensorType() != operand.get().getType())
@@ -71,8 +71,9 @@ LogicalResult nap::verifyKernelsOnly(func::FuncOp func, const DeclaredTensors &d
              << ", " << declare.getSymNameAttr() << " is declared as " << declare.getTensorType();
     if (auto argument = dyn_cast<BlockArgument>(operand.get()))
       if (declared.find(func.getArgAttrDict(argument.getArgNumber())) != declare)
-        return func.emitError("result ") << number << " of @" << func.getName()
-                                         << " updates a tensor with another's argument; copy it first";
+        return func.emitError("result ")
+               << number << " of @" << func.getName()
+               << " updates a tensor with another's argument; copy it first";
   }
   return success();
 }
@@ -117,13 +118,14 @@ SmallVector<bool> nap::readsElementByElement(KernelOp kernel) {
   return result;
 }
 
-/// The results of a kernel that no reduction in it needs. Others may be stored before inputs are read for
-/// the last time: they take no input's place.
+/// The results of a kernel that no reduction in it needs. Others may be stored before inputs are
+/// read for the last time: they take no input's place.
 static SmallVector<bool> storesLast(KernelOp kernel) {
   DenseSet<Value> reduced;
   Block &block = kernel.getBody().front();
   for (Operation &op : llvm::reverse(block.without_terminator()))
-    if (isa<ReduceOp>(op) || llvm::any_of(op.getResults(), [&](Value v) { return reduced.contains(v); }))
+    if (isa<ReduceOp>(op) ||
+        llvm::any_of(op.getResults(), [&](Value v) { return reduced.contains(v); }))
       reduced.insert(op.operand_begin(), op.operand_end());
   SmallVector<bool> result;
   for (Value value : block.getTerminator()->getOperands())
@@ -276,8 +278,8 @@ FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &decl
   return Modeller(func, declared).run();
 }
 
-/// Whether the new version may be written where the old one lies: nobody reads the old one later, and
-/// the writer itself only element by element.
+/// Whether the new version may be written where the old one lies: nobody reads the old one later,
+/// and the writer itself only element by element.
 static bool canUpdateInPlace(const FunctionMemory &memory, Value value, int64_t old) {
   int64_t tensor = memory.numberOf(value);
   for (auto [number, step] : llvm::enumerate(memory.timeline.steps)) {

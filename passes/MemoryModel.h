@@ -25,8 +25,8 @@ class DeclaredTensors {
 public:
   explicit DeclaredTensors(mlir::ModuleOp module);
 
-  /// What an argument or a result refers to by `nap.of`, `nap.updates` or `nap.gradient_of`; null if it
-  /// refers to nothing, or to nothing that is declared.
+  /// What an argument or a result refers to by `nap.of`, `nap.updates` or `nap.gradient_of`; null
+  /// if it refers to nothing, or to nothing that is declared.
   DeclareOp find(mlir::DictionaryAttr attributes) const;
 
 private:
@@ -74,9 +74,10 @@ mlir::LogicalResult verifyKernelsOnly(mlir::func::FuncOp func, const DeclaredTen
 /// The timeline of a function that `verifyKernelsOnly` accepts.
 FunctionMemory modelFunction(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
-/// Has the new version of a declared tensor copied at the end of the function, by a kernel of its own,
-/// where it cannot be written in place: where the old version has a reader after its writer, or the
-/// writer reads it at other elements than it writes. Such a function stays as it is from then on.
+/// Has the new version of a declared tensor copied at the end of the function, by a kernel of its
+/// own, where it cannot be written in place: where the old version has a reader after its writer,
+/// or the writer reads it at other elements than it writes. Such a function stays as it is from
+/// then on.
 void copyLateUpdates(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
 /// The inputs that each of a kernel's tasks reads only at the elements that it writes, hence whose
@@ -86,7 +87,7 @@ llvm::SmallVector<bool> readsElementByElement(KernelOp kernel);
 
 /// The (input, result) pairs of tensors that may share storage, of a kernel whose results are the
 /// values `results` of the function.
-std::vector<std::pair<int64_t, int64_t>>
-inPlacePairs(const FunctionMemory &memory, KernelOp kernel, llvm::ArrayRef<mlir::Value> results);
+std::vector<std::pair<int64_t, int64_t>> inPlacePairs(const FunctionMemory &memory, KernelOp kernel,
+                                                      llvm::ArrayRef<mlir::Value> results);
 
 } // namespace nap

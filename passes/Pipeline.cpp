@@ -70,8 +70,8 @@ struct CallbackInstrumentation : PassInstrumentation {
 };
 } // namespace
 
-LogicalResult nap::runPipeline(ModuleOp module, const PipelineOptions &options, nap::PassCallback afterPass,
-                               nap::PassCallback beforePass) {
+LogicalResult nap::runPipeline(ModuleOp module, const PipelineOptions &options,
+                               nap::PassCallback afterPass, nap::PassCallback beforePass) {
   PassManager manager(module.getContext());
   buildPipeline(manager, options);
   manager.addInstrumentation(

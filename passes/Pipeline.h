@@ -15,11 +15,13 @@ struct PipelineOptions {
   llvm::SmallVector<std::string> disabled;
   /// Say of what is nearly attention why it was left as it is.
   bool remarks = false;
-  /// What the backward pass keeps (nap-checkpoint); bytes of the arena and the scratch of `workers`, 0 for no limit.
+  /// What the backward pass keeps (nap-checkpoint); bytes of the arena and the scratch of
+  /// `workers`, 0 for no limit.
   std::string checkpoint = "none";
   int64_t memoryBudget = 0;
   int64_t workers = 1;
-  /// Cut small kernels into this many tasks too, so that tests of several workers have work for each.
+  /// Cut small kernels into this many tasks too, so that tests of several workers have work for
+  /// each.
   int64_t minTasks = 1;
   /// The pass to stop after, at its first occurrence; empty: run all.
   std::string last;
@@ -34,10 +36,11 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options =
 /// Called with a pass's argument and the module.
 using PassCallback = std::function<void(llvm::StringRef, mlir::ModuleOp)>;
 
-/// Runs the pipeline on `module`. `beforePass` and `afterPass`, if there, see every pass over the module. Fails where
-/// a pass does, after its diagnostic.
+/// Runs the pipeline on `module`. `beforePass` and `afterPass`, if there, see every pass over the
+/// module. Fails where a pass does, after its diagnostic.
 mlir::LogicalResult runPipeline(mlir::ModuleOp module, const PipelineOptions &options = {},
-                                PassCallback afterPass = nullptr, PassCallback beforePass = nullptr);
+                                PassCallback afterPass = nullptr,
+                                PassCallback beforePass = nullptr);
 
 /// Makes the pipeline known to napkin-opt as `--napkin-pipeline`.
 void registerNapkinPipeline();

@@ -100,8 +100,7 @@ static void splitReduction(ReduceOp op) {
     sums = ConcatOp::create(b, op.getLoc(), split.type({rows, blocks + 1}),
                             ValueRange{sums, split.reshape(last, {rows, 1})}, 1);
   }
-  op.getResult().replaceAllUsesWith(
-      split.reshape(split.sumLast(sums), op.getType().getShape()));
+  op.getResult().replaceAllUsesWith(split.reshape(split.sumLast(sums), op.getType().getShape()));
   op.erase();
 }
 

@@ -5,11 +5,11 @@
 // gradient of the states) and a contraction over the rows (the gradient of the weights). It is
 // computed for some rows, then for the next, so that only a part of it exists at one time:
 //
-//   %l = einsum "rd,vd->rv" %x, %w          %x0 = slice %x [0, 0]        %x1 = slice %x [512, 0]
-//   %p = f(%l)                              %l0 = einsum .. %x0, %w      %l1 = einsum .. %x1, %w
-//   %dx = einsum "rv,vd->rd" %p, %w    ->   %p0 = f(%l0)                 %p1 = f(%l1)
-//   %dw = einsum "rv,rd->vd" %p, %x         %dx0 = einsum .. %p0, %w     %dx1 = einsum .. %p1, %w
-//                                           %dw0 = einsum .. %p0, %x0    %dw = .. %p1, %x1 init %dw0
+//   %l = einsum "rd,vd->rv" %x, %w          %x0 = slice %x [0, 0]       %x1 = slice %x [512, 0]
+//   %p = f(%l)                              %l0 = einsum .. %x0, %w     %l1 = einsum .. %x1, %w
+//   %dx = einsum "rv,vd->rd" %p, %w    ->   %p0 = f(%l0)                %p1 = f(%l1)
+//   %dw = einsum "rv,rd->vd" %p, %x         %dx0 = einsum .. %p0, %w    %dx1 = einsum .. %p1, %w
+//                                           %dw0 = einsum .. %p0, %x0   %dw = .. %p1, %x1 init %dw0
 //                                           %dx = concat %dx0, %dx1
 //
 // Exact for any number of parts: a row's result depends on no other row, and the contraction over
@@ -17,7 +17,7 @@
 #include "passes/Passes.h"
 #include "passes/chunk/RowRegion.h"
 
-#include "ir/ops/Build.h"
+#include "ir/Einsum.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
@@ -96,20 +96,17 @@ private:
 Value Cutter::rowsOf(Value value, IRMapping &part, int64_t first, int64_t count) {
   if (Value known = part.lookupOrNull(value))
     return known;
-  RankedTensorType type = tensorType(value);
-  SmallVector<int64_t> shape{region.rows};
-  llvm::append_range(shape, type.getShape().drop_front(region.rowAxes));
+  RankedTensorType type = typeOfRows(value.getType(), region.rowAxes, region.rows);
   Value &whole = merged[value];
   if (!whole)
-    whole =
-        region.rowAxes == 1
-            ? value
-            : ReshapeOp::create(builder, value.getLoc(), withShape(type, shape), value).getResult();
-  SmallVector<int64_t> starts(shape.size(), 0), strides(shape.size(), 1);
-  shape[0] = count;
+    whole = region.rowAxes == 1
+                ? value
+                : ReshapeOp::create(builder, value.getLoc(), type, value).getResult();
+  SmallVector<int64_t> starts(type.getRank(), 0), strides(type.getRank(), 1);
   starts[0] = first;
   Value rows =
-      SliceOp::create(builder, value.getLoc(), withShape(type, shape), whole, starts, strides);
+      SliceOp::create(builder, value.getLoc(), typeOfRows(value.getType(), region.rowAxes, count),
+                      whole, starts, strides);
   part.map(value, rows);
   return rows;
 }
@@ -126,10 +123,8 @@ void Cutter::writePart(int64_t first, int64_t count) {
       if (auto broadcast = dyn_cast<BroadcastOp>(op))
         isWhole = broadcast.getAxes().empty() || broadcast.getAxes().front() >= region.rowAxes;
       if (auto einsum = dyn_cast<EinsumOp>(op)) {
-        StringRef groups = einsum.getPattern().split("->").first,
-                  rows = einsum.getPattern().split("->").second;
-        StringRef group = number ? groups.split(',').second : groups.split(',').first;
-        isWhole = !group.contains(rows.front());
+        EinsumPattern pattern = *parseEinsum(einsum.getPattern());
+        isWhole = !StringRef(pattern.operands[number]).contains(pattern.result.front());
       }
       operands.push_back(isWhole ? operand : rowsOf(operand, part, first, count));
     }
@@ -151,13 +146,10 @@ void Cutter::writePart(int64_t first, int64_t count) {
 void Cutter::joinParts() {
   DenseSet<Operation *> inside(region.ops.begin(), region.ops.end());
   for (Value value : region.kept) {
-    RankedTensorType type = tensorType(value);
-    SmallVector<int64_t> shape{region.rows};
-    llvm::append_range(shape, type.getShape().drop_front(region.rowAxes));
-    Value whole =
-        ConcatOp::create(builder, value.getLoc(), withShape(type, shape), parts[value], 0);
-    if (whole.getType() != type)
-      whole = ReshapeOp::create(builder, value.getLoc(), type, whole);
+    RankedTensorType rows = typeOfRows(value.getType(), region.rowAxes, region.rows);
+    Value whole = ConcatOp::create(builder, value.getLoc(), rows, parts[value], 0);
+    if (rows != value.getType())
+      whole = ReshapeOp::create(builder, value.getLoc(), value.getType(), whole);
     value.replaceUsesWithIf(whole,
                             [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
   }

@@ -21,7 +21,7 @@ bool nap::RowRegion::hasRows(Value value) const {
 //===------------------------------------------------------------------------------------------===//
 
 /// Whether an einsum has the rows of one factor, and of no other, as the leading axes of its
-/// result.
+/// result. A factor without them that comes from the region holds all rows.
 static bool keepsRows(EinsumOp einsum, const RowRegion &region) {
   std::optional<EinsumPattern> pattern = parseEinsum(einsum.getPattern());
   if (einsum.getInit() || pattern->operands.size() != 2 || !region.hasRows(einsum.getResult()))
@@ -30,7 +30,8 @@ static bool keepsRows(EinsumOp einsum, const RowRegion &region) {
   for (int side : {0, 1}) {
     const std::string &own = pattern->operands[side], &other = pattern->operands[1 - side];
     if (StringRef(own).starts_with(rows))
-      return other.find_first_of(rows) == std::string::npos;
+      return other.find_first_of(rows) == std::string::npos &&
+             !region.ops.contains(einsum.getFactors()[1 - side].getDefiningOp());
   }
   return false;
 }
@@ -286,8 +287,7 @@ static SmallVector<int64_t> mergeRowAxes(ArrayRef<int64_t> axes, int64_t rowAxes
   return merged;
 }
 
-/// The type for `count` rows.
-static RankedTensorType cutType(Type type, int64_t rowAxes, int64_t count) {
+RankedTensorType nap::typeOfRows(Type type, int64_t rowAxes, int64_t count) {
   auto whole = cast<RankedTensorType>(type);
   SmallVector<int64_t> shape{count};
   llvm::append_range(shape, whole.getShape().drop_front(rowAxes));
@@ -303,7 +303,7 @@ static std::string mergeRowLetters(StringRef group, StringRef rows) {
 Operation *nap::cutToRows(OpBuilder &builder, Operation *op, ValueRange operands, int64_t rowAxes,
                           int64_t count) {
   Location loc = op->getLoc();
-  RankedTensorType type = cutType(op->getResult(0).getType(), rowAxes, count);
+  RankedTensorType type = typeOfRows(op->getResult(0).getType(), rowAxes, count);
   return llvm::TypeSwitch<Operation *, Operation *>(op)
       .Case([&](ConstantOp constant) -> Operation * {
         auto splat = cast<SplatElementsAttr>(constant.getValue());

@@ -34,6 +34,9 @@ struct RowRegion {
 /// hold.
 mlir::FailureOr<RowRegion> findRowRegion(EinsumOp product, std::string &why);
 
+/// The type for `count` rows, whose `rowAxes` axes become one.
+mlir::RankedTensorType typeOfRows(mlir::Type type, int64_t rowAxes, int64_t count);
+
 /// Writes the op at `builder`'s place for `count` rows, whose axes become one: `operands` are its
 /// operands, those with rows cut to these.
 mlir::Operation *cutToRows(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange operands,

@@ -88,7 +88,8 @@ std::string nap::nameKernel(ArrayRef<Operation *> ops) {
   if (words.size() > wordsAtMost)
     words.erase(words.begin() + wordsAtMost / 2, words.end() - wordsAtMost / 2);
   std::string name = words.empty() ? "copy" : llvm::join(words, "_");
-  if (words.empty() && llvm::all_of(ops, [](Operation *op) { return isa<ConstantOp, BroadcastOp>(op); }) &&
+  if (words.empty() &&
+      llvm::all_of(ops, [](Operation *op) { return isa<ConstantOp, BroadcastOp>(op); }) &&
       !ops.empty())
     name = "fill";
   if (std::string where = generalizePath(path); !where.empty())
@@ -116,8 +117,8 @@ nap::KernelOp nap::buildKernel(OpBuilder &builder, Location loc, ArrayRef<Operat
   SmallVector<Type> types;
   for (Value output : outputs)
     types.push_back(output.getType());
-  auto kernel = nap::KernelOp::create(builder, loc, types, nap::classOf(ops), nap::nameKernel(ops),
-                                      memory);
+  auto kernel =
+      nap::KernelOp::create(builder, loc, types, nap::classOf(ops), nap::nameKernel(ops), memory);
   Block &block = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value input : inputs)
@@ -169,9 +170,9 @@ struct Layout {
 };
 } // namespace
 
-/// Collects what the outputs need that no other draft stores: each op after its operands, in the order in
-/// which the outputs and then the operands name them, so that kernels of equal structure come out equal
-/// wherever their ops stand.
+/// Collects what the outputs need that no other draft stores: each op after its operands, in the
+/// order in which the outputs and then the operands name them, so that kernels of equal structure
+/// come out equal wherever their ops stand.
 static Draft draftKernel(const Layout &layout, unsigned number, ArrayRef<Value> outputs) {
   Draft draft;
   draft.outputs = outputs;

@@ -33,13 +33,13 @@ KernelOp buildKernel(mlir::OpBuilder &builder, mlir::Location loc,
                      llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::Value> inputs,
                      llvm::ArrayRef<mlir::Value> memory, llvm::ArrayRef<mlir::Value> outputs);
 
-/// Inserts before `builder`'s place a kernel that stores `value`, which is a view, a constant, an index
-/// ramp or any tensor in memory; returns the stored tensor.
+/// Inserts before `builder`'s place a kernel that stores `value`, which is a view, a constant, an
+/// index ramp or any tensor in memory; returns the stored tensor.
 mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Value value);
 
-/// Replaces all ops of the function, except its `nap.kernel`s, by one kernel a group, in an order that
-/// follows the ops' own. Every returned value is an argument or stored. Fails with a diagnostic if the
-/// groups depend on each other in a circle.
+/// Replaces all ops of the function, except its `nap.kernel`s, by one kernel a group, in an order
+/// that follows the ops' own. Every returned value is an argument or stored. Fails with a
+/// diagnostic if the groups depend on each other in a circle.
 mlir::LogicalResult emitKernels(mlir::func::FuncOp func, llvm::ArrayRef<KernelGroup> groups);
 
 } // namespace nap

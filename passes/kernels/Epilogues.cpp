@@ -1,12 +1,12 @@
 // Products that take in what is computed of them.
 //
-// Elementwise ops that want a product's elements where they write become its epilogue: the product's
-// element goes to them from the registers and not through memory.
+// Elementwise ops that want a product's elements where they write become its epilogue: the
+// product's element goes to them from the registers and not through memory.
 //
 //   {einsum}  {add(einsum, bias), gelu(..)}  ->  {add(einsum, bias), gelu(..)}, the einsum inside
 //
-// Where another kernel reads the product too, it stays as one more result, unless the epilogue would
-// then wait for that other kernel.
+// Where another kernel reads the product too, it stays as one more result, unless the epilogue
+// would then wait for that other kernel.
 #include "passes/kernels/Epilogues.h"
 
 #include "ir/contraction/Epilogue.h"
@@ -119,16 +119,14 @@ void Joiner::join(unsigned number) {
   for (unsigned other = 0; other < groups.size(); ++other)
     if (parts[other].reads.contains(number))
       readers.push_back(other);
-  bool isReturned =
-      llvm::is_contained(block.getTerminator()->getOperands(), value);
+  bool isReturned = llvm::is_contained(block.getTerminator()->getOperands(), value);
   bool staysStored = readers.size() > 1 || isReturned;
   for (unsigned reader : readers) {
     KernelGroup &group = groups[reader];
     if (!isEpilogue(reader, product))
       continue;
-    bool wouldWait = llvm::any_of(readers, [&](unsigned other) {
-      return other != reader && dependsOn(reader, other);
-    });
+    bool wouldWait = llvm::any_of(
+        readers, [&](unsigned other) { return other != reader && dependsOn(reader, other); });
     if (wouldWait || (staysStored && (group.outputs.size() >= kResultsAtMost ||
                                       group.outputs[0].getType() != value.getType())))
       continue;

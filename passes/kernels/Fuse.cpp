@@ -1,13 +1,13 @@
 // Decides, from the last op to the first, which values are stored.
 //
-// When an op is reached, all its readers are decided, so it is known which kernels need its result, at
-// how many elements, and whether at the place that they write. From that:
+// When an op is reached, all its readers are decided, so it is known which kernels need its result,
+// at how many elements, and whether at the place that they write. From that:
 //
 //   stored    its own kernel, or one more result of a kernel of its shape
 //   computed  inside each kernel that needs it, whose demands go on to its operands
 //
-// Kernels depend on each other without a circle at every moment: a value joins a kernel only if none of
-// its other readers comes before that kernel.
+// Kernels depend on each other without a circle at every moment: a value joins a kernel only if
+// none of its other readers comes before that kernel.
 #include "passes/kernels/Fuse.h"
 
 #include "passes/MemoryModel.h"
@@ -27,10 +27,12 @@ namespace {
 /// A kernel's wish for a value.
 struct Demand {
   unsigned group = 0;
-  /// Elements that the kernel evaluates, all tasks together; more than there are where it does so again.
+  /// Elements that the kernel evaluates, all tasks together; more than there are where it does so
+  /// again.
   double evaluations = 0;
-  /// How finely the wish follows the kernel's loops: with both the value and the kernel's space cut, row-major,
-  /// into so many rows, a row of the value is wanted for the same row of the space alone.
+  /// How finely the wish follows the kernel's loops: with both the value and the kernel's space
+  /// cut, row-major, into so many rows, a row of the value is wanted for the same row of the space
+  /// alone.
   int64_t rows = 1;
 };
 
@@ -39,8 +41,8 @@ struct Group {
   SmallVector<Value> outputs;
   /// The iteration space: the shape of its largest results.
   ArrayRef<int64_t> shape;
-  /// The rows into which its loops cut the space, each with reductions or results of one element a row;
-  /// 0 while nothing asks for rows.
+  /// The rows into which its loops cut the space, each with reductions or results of one element a
+  /// row; 0 while nothing asks for rows.
   int64_t rows = 0;
   /// Sums over leading axes: the shape that they go over; all its results are such sums.
   ArrayRef<int64_t> summed;
@@ -113,8 +115,8 @@ static constexpr unsigned kOpsAtMost = 160;
 static constexpr unsigned kOutputsAtMost = 8;
 /// Reductions in one kernel at most: each is a loop of its own.
 static constexpr unsigned kReductionsAtMost = 4;
-/// Values of fewer elements, or of one for so many of each kernel that needs them, are stored when several
-/// kernels need them: no traffic to speak of.
+/// Values of fewer elements, or of one for so many of each kernel that needs them, are stored when
+/// several kernels need them: no traffic to speak of.
 static constexpr int64_t kSmall = 64, kSmallShare = 16;
 /// Fewer rows are too few tasks for a space of more than a few elements.
 static constexpr int64_t kRowsAtLeast = 16, kFewElements = 1 << 14;
@@ -185,16 +187,16 @@ static bool haveSameLoops(const Group &left, const Group &right) {
          space.rows == row.elements() && hasRows(space.shape, space.rows);
 }
 
-/// Whether two kernels that read the value go through it in the same loops, and neither depends on the
-/// other.
+/// Whether two kernels that read the value go through it in the same loops, and neither depends on
+/// the other.
 bool Fuser::areSiblings(Value value, const Demand &a, const Demand &b) {
   const Group &left = groups[a.group], &right = groups[b.group];
   if (!left.isHost || !right.isHost || left.isAlone || right.isAlone || !haveSameLoops(left, right))
     return false;
-  int64_t rows = std::min(left.rows ? left.rows : left.elements(),
-                          right.rows ? right.rows : right.elements());
-  bool areSums = !left.summed.empty() &&
-                 elementsOf(value) == ShapedType::getNumElements(left.summed);
+  int64_t rows =
+      std::min(left.rows ? left.rows : left.elements(), right.rows ? right.rows : right.elements());
+  bool areSums =
+      !left.summed.empty() && elementsOf(value) == ShapedType::getNumElements(left.summed);
   bool areRows = left.summed.empty() && a.rows % rows == 0 && b.rows % rows == 0;
   return (areSums || areRows) && left.opCount + right.opCount <= kOpsAtMost &&
          left.outputs.size() + right.outputs.size() <= kOutputsAtMost &&
@@ -238,8 +240,8 @@ static int64_t leadingElements(ArrayRef<int64_t> shape, llvm::function_ref<bool(
   return elements;
 }
 
-/// The elements of the leading axes that a view moves nowhere, axes of size 1 aside; `target` gives the
-/// axis of the view for each of its operand's.
+/// The elements of the leading axes that a view moves nowhere, axes of size 1 aside; `target` gives
+/// the axis of the view for each of its operand's.
 static int64_t unmovedElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> target,
                                ArrayRef<int64_t> viewShape) {
   int64_t elements = 1, viewAxis = 0;
@@ -255,8 +257,8 @@ static int64_t unmovedElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> target
   return elements;
 }
 
-/// The rows into which operand `number` of an op and its result can be cut such that a row of one needs the
-/// same row of the other alone; 0: any that the result can be cut into.
+/// The rows into which operand `number` of an op and its result can be cut such that a row of one
+/// needs the same row of the other alone; 0: any that the result can be cut into.
 static int64_t rowsKept(Operation *op, unsigned number) {
   auto shape = shapeOf(op->getOperand(number));
   auto leading = [&](llvm::function_ref<bool(int64_t)> isKept) {
@@ -325,8 +327,8 @@ double Fuser::bytesToCompute(Value value, const Demand &wish, double element) {
   return bytes;
 }
 
-/// Whether computing the value again in every kernel but the first reads less than storing and reading
-/// it would move.
+/// Whether computing the value again in every kernel but the first reads less than storing and
+/// reading it would move.
 bool Fuser::isWorthRecomputing(Value value, ArrayRef<Demand> wishes) {
   bool isSmall = llvm::all_of(wishes, [&](const Demand &wish) {
     const Group &group = groups[wish.group];
@@ -345,8 +347,9 @@ bool Fuser::isWorthRecomputing(Value value, ArrayRef<Demand> wishes) {
   return read < moved;
 }
 
-/// A number to which a sum was just added, as in a norm over all parameters: stored, so that a chain of such
-/// sums is a kernel each, the same one for equal shapes, and not one that grows with the model.
+/// A number to which a sum was just added, as in a norm over all parameters: stored, so that a
+/// chain of such sums is a kernel each, the same one for equal shapes, and not one that grows with
+/// the model.
 static bool isChainOfSums(Operation *op) {
   return isa<AddOp>(op) && shapeOf(op->getResult(0)).empty() &&
          llvm::any_of(op->getOperands(), [](Value operand) {
@@ -441,9 +444,11 @@ Fit Fuser::fitOf(Value value, const Demand &wish) const {
   if (isRow && (!group.rows || group.rows == elements) && hasRows(group.shape, elements) &&
       (elements >= kRowsAtLeast || space <= kFewElements))
     return Fit::row;
-  bool isSpace = space > 1 && elements > space && wish.rows == space && !isa<ReduceOp>(value.getDefiningOp()) &&
+  bool isSpace = space > 1 && elements > space && wish.rows == space &&
+                 !isa<ReduceOp>(value.getDefiningOp()) &&
                  llvm::all_of(group.outputs, [&](Value v) { return elementsOf(v) == space; });
-  if (isSpace && !group.rows && hasRows(shapeOf(value), space) && (space >= kRowsAtLeast || elements <= kFewElements))
+  if (isSpace && !group.rows && hasRows(shapeOf(value), space) &&
+      (space >= kRowsAtLeast || elements <= kFewElements))
     return Fit::newSpace;
   return Fit::none;
 }

@@ -38,8 +38,8 @@ static SmallVector<int64_t> realAxes(ArrayRef<int64_t> shape) {
   return axes;
 }
 
-/// A permutation of a contraction that nobody else reads is a contraction that writes in that order: the
-/// same chains of multiply-adds, and no copy where the axes are merged later.
+/// A permutation of a contraction that nobody else reads is a contraction that writes in that
+/// order: the same chains of multiply-adds, and no copy where the axes are merged later.
 static void permuteInEinsum(PermuteOp permute) {
   Value x = permute.getX();
   auto shape = cast<RankedTensorType>(x.getType()).getShape();
@@ -102,7 +102,8 @@ static DenseSet<Value> inexpressibleViews(Block &block) {
     Value x = op.getOperand(0);
     StridedView whole{x, 0, rowMajorStrides(cast<RankedTensorType>(x.getType()).getShape())};
     auto known = views.find(x);
-    auto view = throughView(&op, known == views.end() || stored.contains(x) ? whole : known->second);
+    auto view =
+        throughView(&op, known == views.end() || stored.contains(x) ? whole : known->second);
     if (!view) {
       stored.insert(x);
       view = throughView(&op, whole);
@@ -113,8 +114,8 @@ static DenseSet<Value> inexpressibleViews(Block &block) {
 }
 
 /// Makes every returned value one that a kernel can store for its declaration alone; adds returned
-/// views to `stored`. An argument returned as the new version of its own declaration stays: nothing is
-/// to do.
+/// views to `stored`. An argument returned as the new version of its own declaration stays: nothing
+/// is to do.
 static void settleReturnedValues(func::FuncOp func, DenseSet<Value> &stored) {
   Operation *terminator = func.getBody().front().getTerminator();
   OpBuilder builder(terminator);

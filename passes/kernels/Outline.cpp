@@ -1,7 +1,7 @@
 // The pass nap-outline.
 //
-// Makes kernels of equal structure one definition that each of them launches, so that code grows with
-// the number of different kernels and not with the depth of the model:
+// Makes kernels of equal structure one definition that each of them launches, so that code grows
+// with the number of different kernels and not with the depth of the model:
 //
 //   %1 = nap.kernel pointwise "add.h_N" (%a, %b) attributes {nap.offsets = ..} {..}
 //   %2 = nap.kernel pointwise "add.h_N" (%1, %c) attributes {nap.offsets = ..} {..}
@@ -11,12 +11,12 @@
 //   %2 = nap.launch @add.h_N(%1, %c) {nap.offsets = ..}
 //
 // Equal means: class, schedule, types, and the same ops with the same attributes in the same order.
-// Names and places do not count; offsets, deaths, cost and lines go to the launch. The sites of random
-// draws go there too: the draws of a definition name them by number.
+// Names and places do not count; offsets, deaths, cost and lines go to the launch. The sites of
+// random draws go there too: the draws of a definition name them by number.
 //
 //   %1 = nap.kernel pointwise "dropout" (%a, %rng) { .. nap.random_uniform %key site 7041 .. }
 // ->
-//   nap.kernel_def pointwise @dropout attributes {nap.sites = 1 : i64} { .. nap.random_uniform %key site 0 .. }
+//   nap.kernel_def pointwise @dropout attributes {nap.sites = 1 : i64} { .. site 0 .. }
 //   %1 = nap.launch @dropout(%a, %rng) {nap.sites = array<i64: 7041>}
 //
 // Exact.
@@ -37,8 +37,8 @@ using namespace nap;
 /// The attribute that belongs to the definition.
 static constexpr llvm::StringLiteral kScheduleAttr = "nap.schedule";
 
-/// Moves the sites of the kernel's draws into its attribute `nap.sites`; each draw is left with the number of its
-/// site there. Equal sites have one number, in the order of the ops.
+/// Moves the sites of the kernel's draws into its attribute `nap.sites`; each draw is left with the
+/// number of its site there. Equal sites have one number, in the order of the ops.
 static void liftSites(KernelOp kernel) {
   Builder builder(kernel.getContext());
   SmallVector<int64_t> sites;
@@ -98,9 +98,8 @@ static StringAttr uniqueSymbol(SymbolTable &symbols, StringRef name) {
 
 /// Makes a definition of the kernel, whose body it takes.
 static KernelDefOp createDefinition(SymbolTable &symbols, OpBuilder &builder, KernelOp kernel) {
-  auto definition =
-      KernelDefOp::create(builder, kernel.getLoc(), kernel.getKernelClass(),
-                          uniqueSymbol(symbols, kernel.getName()).getValue());
+  auto definition = KernelDefOp::create(builder, kernel.getLoc(), kernel.getKernelClass(),
+                                        uniqueSymbol(symbols, kernel.getName()).getValue());
   definition.getBody().takeBody(kernel.getBody());
   if (Attribute schedule = kernel->getAttr(kScheduleAttr))
     definition->setAttr(kScheduleAttr, schedule);
@@ -140,9 +139,10 @@ struct OutlinePass : nap::impl::OutlinePassBase<OutlinePass> {
       SmallVector<KernelDefOp, 1> &candidates = definitions[size_t(hashKernel(kernel))];
       auto found = llvm::find_if(
           candidates, [&](KernelDefOp definition) { return isEqual(kernel, definition); });
-      KernelDefOp definition = found != candidates.end()
-                                   ? *found
-                                   : candidates.emplace_back(createDefinition(symbols, builder, kernel));
+      KernelDefOp definition =
+          found != candidates.end()
+              ? *found
+              : candidates.emplace_back(createDefinition(symbols, builder, kernel));
       replaceByLaunch(kernel, definition);
     }
   }

@@ -16,8 +16,8 @@ static constexpr unsigned kMostWork = 1000;
 bool nap::isComputable(Operation *op) {
   if (isPlacedJoin(op))
     return false;
-  return isa<Fusable, ReduceOp, RandomUniformOp, RandomNormalOp, EmbedOp, TakeAlongOp, ConcatOp, PadOp>(
-      op);
+  return isa<Fusable, ReduceOp, RandomUniformOp, RandomNormalOp, EmbedOp, TakeAlongOp, ConcatOp,
+             PadOp>(op);
 }
 
 /// Work of one element, in units of an addition.

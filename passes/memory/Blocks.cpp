@@ -2,6 +2,7 @@
 #include "passes/memory/Blocks.h"
 
 #include "passes/kernels/Emit.h"
+#include "passes/report/Costs.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -122,9 +123,7 @@ Blocks Finder::run() {
     for (auto [stored, result] :
          llvm::zip(block.getTerminator()->getOperands(), kernel.getResults())) {
       int64_t tensor = memory.numberOf(result);
-      Value made = stored;
-      while (made.getDefiningOp() && isView(made.getDefiningOp()))
-        made = made.getDefiningOp()->getOperand(0);
+      Value made = rootOf(stored);
       if (Operation *maker = made.getDefiningOp()) {
         blocks.blockOf[tensor] = blockOf(maker);
         addReaders(tensor, made);

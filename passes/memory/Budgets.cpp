@@ -18,7 +18,8 @@ ModulePlan nap::ModulePlanner::leastPlan() const {
   return least;
 }
 
-/// What the search finds for a height. Where a plan is placed higher, one is sought for as much less.
+/// What the search finds for a height. Where a plan is placed higher, one is sought for as much
+/// less.
 FunctionPlan nap::ModulePlanner::planOfHeight(const Function &function, int64_t height) const {
   constexpr int64_t rounds = 4;
   int64_t budget = height;

@@ -13,8 +13,8 @@
 // the fastest. What a plan takes is what nap-plan-memory will give it, placed in the arena.
 //
 // What must hold: planning::checkSequence finds nothing. Exact: a kernel that runs again computes
-// the same bits, random draws among them. The module keeps its budget as `nap.memory_budget` and what
-// is known of the plan as `nap.plan`; where nothing fits, the pass fails and leaves
+// the same bits, random draws among them. The module keeps its budget as `nap.memory_budget` and
+// what is known of the plan as `nap.plan`; where nothing fits, the pass fails and leaves
 // `nap.least_bytes`.
 #include "passes/Passes.h"
 #include "passes/memory/Plans.h"
@@ -64,13 +64,12 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
     auto entry = [&](StringRef name, int64_t value) {
       return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
     };
-    module->setAttr(
-        "nap.plan",
-        builder.getDictionaryAttr(
-            {builder.getNamedAttr("strategy", builder.getStringAttr(plan.strategy)),
-             entry("bytes", plan.bytes), entry("ns", plan.time),
-             entry("ns_kept", planner.planFor(CheckpointStrategy::none).time),
-             entry("ns_bound", planner.timeBound(plan.bytes))}));
+    module->setAttr("nap.plan",
+                    builder.getDictionaryAttr(
+                        {builder.getNamedAttr("strategy", builder.getStringAttr(plan.strategy)),
+                         entry("bytes", plan.bytes), entry("ns", plan.time),
+                         entry("ns_kept", planner.planFor(CheckpointStrategy::none).time),
+                         entry("ns_bound", planner.timeBound(plan.bytes))}));
   }
 
   void runOnOperation() override {
@@ -83,8 +82,10 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
         kCheckpointStrategies, [&](const NamedStrategy &known) { return known.name == strategy; });
     bool isKnown = named != kCheckpointStrategies.end();
     if (!isKnown && strategy != "auto") {
-      module.emitError("found strategy '")
-          << strategy << "', wanted auto, none, selective, blocks, sqrt or minimal";
+      InFlightDiagnostic error = module.emitError("found strategy '")
+                                 << strategy << "', wanted auto";
+      for (const NamedStrategy &known : kCheckpointStrategies)
+        error << (&known == &kCheckpointStrategies.back() ? " or " : ", ") << known.name;
       return signalPassFailure();
     }
     ModulePlanner planner(module, workers);

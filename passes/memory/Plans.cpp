@@ -55,9 +55,9 @@ nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device
     others.push_back(std::make_unique<Function>(
         Function{modelWithoutBackward(func, tensors), nullptr, times, place, number}));
     const StepModel &other = others.back()->model;
-    otherHeight = std::max(
-        otherHeight,
-        planning::layOut(other.problem.timeline, other.isFixed, kArenaAlignment).height);
+    otherHeight =
+        std::max(otherHeight,
+                 planning::layOut(other.problem.timeline, other.isFixed, kArenaAlignment).height);
     for (auto kernel : func.getOps<KernelOp>())
       otherTime += times * priceOf(kernel).nanoseconds;
   }
@@ -69,9 +69,9 @@ nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device
   });
 }
 
-/// What a sequence takes once it is placed.
-static FunctionPlan measure(const StepModel &model, planning::Sequence sequence) {
+FunctionPlan nap::ModulePlanner::measured(const Function &function, planning::Sequence sequence) {
   FunctionPlan plan;
+  const StepModel &model = function.model;
   const planning::Recomputation &problem = model.problem;
   plan.time = planning::timeOf(problem, sequence);
   plan.recomputedTime = plan.time;
@@ -81,32 +81,14 @@ static FunctionPlan measure(const StepModel &model, planning::Sequence sequence)
     plan.recomputedTime -= problem.costs[step];
     plan.recomputedFlops -= model.matrixFlops[step];
   }
-  planning::Unrolled unrolled = planning::unroll(problem, sequence);
-  std::vector<bool> isFixed;
-  for (int64_t original : unrolled.versionOf)
-    isFixed.push_back(model.isFixed[original]);
-  planning::Layout layout = planning::layOut(unrolled.timeline, isFixed, kArenaAlignment);
-  plan.height = layout.height;
-  plan.load = layout.load;
-  // The forward pass ends with the last of its steps that is executed for the first time.
-  std::set<int64_t> seen;
-  int64_t end = 0;
-  for (auto [place, step] : llvm::enumerate(sequence))
-    if (step < problem.firstBackward && seen.insert(step).second)
-      end = int64_t(place) + 1;
-  for (size_t tensor = 0; tensor < isFixed.size(); ++tensor) {
-    const planning::Interval &life = layout.lifetimes[tensor];
-    if (!isFixed[tensor] && life.lower < end && life.upper > end &&
-        !model.isOfEarlyGradient(unrolled.versionOf[tensor]) &&
-        !llvm::is_contained(unrolled.timeline.kept, int64_t(tensor)))
+  Execution execution = execute(model, sequence);
+  plan.height = execution.layout.height;
+  plan.load = execution.layout.load;
+  for (auto [use, life] : llvm::zip_equal(execution.uses, execution.layout.lifetimes))
+    if (use == TensorUse::saved)
       plan.saved += life.size;
-  }
   plan.sequence = std::move(sequence);
   return plan;
-}
-
-FunctionPlan nap::ModulePlanner::measured(const Function &function, planning::Sequence sequence) {
-  return measure(function.model, std::move(sequence));
 }
 
 ModulePlan nap::ModulePlanner::combine(StringRef strategy, std::vector<FunctionPlan> plans) const {
@@ -130,7 +112,7 @@ ModulePlan nap::ModulePlanner::combine(StringRef strategy, std::vector<FunctionP
 ModulePlan nap::ModulePlanner::planFor(CheckpointStrategy strategy) const {
   std::vector<FunctionPlan> plans;
   for (const auto &function : functions)
-    plans.push_back(measure(function->model, sequenceOf(function->model, strategy)));
+    plans.push_back(measured(*function, sequenceOf(function->model, strategy)));
   return combine(nameOf(strategy), std::move(plans));
 }
 
@@ -144,18 +126,18 @@ std::vector<FunctionPlan> nap::ModulePlanner::searchedPlans(const Function &func
   std::vector<int64_t> budgets;
   for (int64_t number = 0; number < count; ++number)
     budgets.push_back(floor + (peak - floor) * number / count);
-  std::vector<FunctionPlan> plans{measure(function.model, std::move(least.sequence))};
+  std::vector<FunctionPlan> plans{measured(function, std::move(least.sequence))};
   std::vector<SearchedSequence> found = search.find(budgets);
   for (auto [budget, sequence] : llvm::zip(budgets, found)) {
     if (!sequence.fits)
       continue;
-    plans.push_back(measure(function.model, std::move(sequence.sequence)));
+    plans.push_back(measured(function, std::move(sequence.sequence)));
     int64_t over = plans.back().height - budget;
     if (over <= 0)
       continue;
     std::vector<SearchedSequence> lower = search.find({budget - over});
     if (lower.front().fits)
-      plans.push_back(measure(function.model, std::move(lower.front().sequence)));
+      plans.push_back(measured(function, std::move(lower.front().sequence)));
   }
   return plans;
 }

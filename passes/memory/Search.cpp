@@ -91,9 +91,9 @@ int64_t StepSearch::timeBound(int64_t budget) const {
   int64_t once = 0;
   for (int64_t step = 0; step < from.programSteps; ++step) {
     const KernelStages &stages = model.stages[step];
-    once += stages.first < 0 ? from.costs[step]
-                             : std::min(from.costs[step], from.costs[stages.first] +
-                                                              from.costs[stages.second]);
+    once += stages.first < 0
+                ? from.costs[step]
+                : std::min(from.costs[step], from.costs[stages.first] + from.costs[stages.second]);
   }
   return once + planning::addedTimeBound(leastCosts, budget, limitsOf().mayMove);
 }

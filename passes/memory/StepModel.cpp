@@ -1,6 +1,7 @@
 // Builds alternatives, the problem, and the function of a solution.
 #include "passes/memory/StepModel.h"
 
+#include "passes/Functions.h"
 #include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 
@@ -141,13 +142,8 @@ static Alternatives buildAlternatives(KernelOp kernel) {
 
 /// The number of the first kernel after the one that makes the loss; -1 without a loss.
 static int64_t firstAfterLoss(func::FuncOp func, const FunctionMemory &memory) {
-  Operation *terminator = func.getBody().front().getTerminator();
-  for (OpOperand &operand : terminator->getOpOperands()) {
-    auto name = func.getResultAttrOfType<StringAttr>(operand.getOperandNumber(), kResultAttr);
-    if (name && name.getValue() == "loss")
-      return memory.writerOf[memory.numberOf(operand.get())] + 1;
-  }
-  return -1;
+  Value loss = lossOf(func);
+  return loss ? memory.writerOf[memory.numberOf(loss)] + 1 : -1;
 }
 
 /// Per tensor: whether it is written in parts, by several steps.

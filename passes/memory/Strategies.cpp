@@ -37,9 +37,9 @@ static std::vector<int64_t> groupsOf(const StepModel &model, const Blocks &block
     for (int64_t read : problem.timeline.steps[step].reads)
       if (int64_t writer = model.memory.writerOf[read];
           writer >= 0 && writer < problem.firstBackward && isLocal(blocks, read))
-        last = std::max(last, llvm::is_contained(blocks.readBy[read], current)
-                                  ? current
-                                  : blocks.blockOf[read]);
+        last =
+            std::max(last, llvm::is_contained(blocks.readBy[read], current) ? current
+                                                                            : blocks.blockOf[read]);
     if (step >= problem.firstBackward && last >= 0)
       current = last;
     groups.push_back(current);

@@ -18,8 +18,10 @@ static Timeline chain() {
 static void testLifetimes() {
   auto intervals = lifetimes(chain());
   expect(intervals[0].lower == 0 && intervals[0].upper == 1, "a given tensor lives to its reader");
-  expect(intervals[1].lower == 0 && intervals[1].upper == 2, "a tensor lives from writer to reader");
-  expect(intervals[2].lower == 1 && intervals[2].upper == 3, "a kept tensor outlives the last step");
+  expect(intervals[1].lower == 0 && intervals[1].upper == 2,
+         "a tensor lives from writer to reader");
+  expect(intervals[2].lower == 1 && intervals[2].upper == 3,
+         "a kept tensor outlives the last step");
   expect(maxLoad(lifetimes(chain())) == 16, "the peak of a chain is two tensors");
 }
 
@@ -79,16 +81,19 @@ static void testCheckerFindsTwoWritesToOnePlace() {
 }
 
 /// Tensor 1 is written in place over tensor 2, which has the higher number, as a version that is
-/// computed again has; tensor 3 lives beside that version only.
+/// computed again has; tensor 3 lives beside that version only. No step touches tensor 4.
 static void testPlaceBeginsWithItsEarliestTensor() {
   Timeline timeline;
-  timeline.sizes = {256, 256, 256, 256};
+  timeline.sizes = {256, 256, 256, 256, 256};
   timeline.given = {0};
   timeline.kept = {1};
   timeline.steps = {{{0}, {2, 3}, {}}, {{2}, {1}, {{2, 1}}}};
-  Layout layout = layOut(timeline, {true, false, false, false}, 256);
+  Layout layout = layOut(timeline, {true, false, false, false, false}, 256);
   expect(layout.storage[1] == layout.storage[2], "tensor 1 takes the place of tensor 2");
-  expect(layout.load == 512, "tensors 2 and 3 are live at once");
+  expect(layout.load == 512 && layout.height == 512, "tensors 2 and 3 are live at once");
+  expect(layout.offsets[1] == layout.offsets[2] && layout.offsets[1] != layout.offsets[3],
+         "the result lies where the version lay, beside the other");
+  expect(layout.offsets[4] == -1, "what no step touches has no place");
   std::vector<int64_t> offsets = layout.offsets;
   for (int64_t &offset : offsets)
     offset += 256;

@@ -1,22 +1,12 @@
 // What is in memory while a planned function runs, and why.
 #pragma once
 
-#include "passes/memory/StepModel.h"
+#include "passes/memory/Execution.h"
 
 #include <string>
 #include <vector>
 
 namespace nap {
-
-/// What a transient tensor is there for.
-enum class TensorUse {
-  saved,      ///< the forward pass leaves it for the backward pass
-  recomputed, ///< computed again
-  temporary,  ///< anything else
-};
-
-/// "saved".
-llvm::StringRef nameOf(TensorUse use);
 
 /// Transient bytes while one launch runs, by use; padding is not among them.
 struct LaunchBytes {

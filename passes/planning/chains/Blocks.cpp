@@ -1,17 +1,15 @@
 // The table over stretches of blocks.
 #include "passes/planning/chains/Blocks.h"
 #include "passes/planning/chains/Options.h"
+#include "passes/planning/chains/Slots.h"
 #include "passes/planning/remat/Search.h"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 using namespace nap::planning;
 
 static constexpr int64_t kMostBlocks = 256;
-/// Amounts of memory that are told apart, and what the table of a long chain may take in all.
-static constexpr int64_t kSlots = 512, kCells = 8'000'000;
 static constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// The least time that reverses blocks [i, j) with m slots beside the input of i; the gradient that
@@ -67,14 +65,7 @@ BlockChain::Table::Table(const RematProblem &given, int64_t most, int64_t firstB
   int64_t available = most - facts.resident - chain.pinnedBytes;
   if (available <= 0)
     return;
-  int64_t common = 0;
-  for (int64_t size : facts.sizes)
-    common = std::gcd(common, size);
-  for (int64_t size : problem.workspace)
-    common = std::gcd(common, size);
-  common = std::max<int64_t>(common, 1);
-  int64_t slots = std::min(kSlots, std::max<int64_t>(32, kCells / ((count + 2) * (count + 2))));
-  unit = available / common <= slots ? common : (available + slots - 1) / slots;
+  unit = bytesOfSlot(facts, available, count);
   width = available / unit + 1;
   for (int64_t tensor : chain.lastInputs)
     lastInput += facts.sizes[tensor];

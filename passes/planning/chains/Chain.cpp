@@ -1,16 +1,13 @@
 // The dynamic programme over stretches of a chain.
 #include "passes/planning/chains/Chain.h"
-#include "passes/planning/remat/State.h"
+#include "passes/planning/chains/Slots.h"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 using namespace nap::planning;
 
 static constexpr int64_t kLayers = 256;
-/// Amounts of memory that are told apart, and what the table of a long chain may take in all.
-static constexpr int64_t kSlots = 512, kTable = 8'000'000;
 static constexpr double kNever = std::numeric_limits<double>::infinity();
 
 namespace {
@@ -66,15 +63,8 @@ static bool isChain(const RematFacts &facts, Chain &chain) {
 
 /// Sizes in slots, rounded up; exact where a common divisor of all gives few enough.
 static void measure(const RematFacts &facts, int64_t budget, Chain &chain) {
-  int64_t available = budget - facts.resident, common = 0;
-  for (int64_t size : facts.sizes)
-    common = std::gcd(common, size);
-  for (int64_t size : facts.problem.workspace)
-    common = std::gcd(common, size);
-  common = std::max<int64_t>(common, 1);
-  int64_t count = (chain.layers + 2) * (chain.layers + 2);
-  int64_t most = std::min(kSlots, std::max<int64_t>(32, kTable / count));
-  int64_t unit = available / common <= most ? common : (available + most - 1) / most;
+  int64_t available = budget - facts.resident;
+  int64_t unit = bytesOfSlot(facts, available, chain.layers);
   chain.slots = available / unit;
   auto slotsOf = [&](int64_t bytes) { return (bytes + unit - 1) / unit; };
   auto resultOf = [&](int64_t step) { return slotsOf(facts.sizes[facts.writes[step][0]]); };

@@ -1,4 +1,4 @@
-// A lower bound on added time.
+// Lower bounds on bytes and on added time.
 #include "passes/planning/remat/Rematerialize.h"
 #include "passes/planning/remat/State.h"
 
@@ -26,6 +26,17 @@ static int64_t leastOf(const RematFacts &facts, int64_t number) {
       bytes -= facts.sizes[write];
     }
   return bytes;
+}
+
+int64_t nap::planning::floorBound(const RematProblem &problem) {
+  RematFacts facts(problem);
+  // At the end there is what is kept.
+  int64_t bound = facts.resident;
+  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor)
+    bound += facts.isKept[tensor] ? facts.sizes[tensor] : 0;
+  for (size_t number = 0; number < facts.reads.size(); ++number)
+    bound = std::max(bound, leastOf(facts, int64_t(number)));
+  return bound;
 }
 
 namespace {

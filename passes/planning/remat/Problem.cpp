@@ -1,4 +1,4 @@
-// A problem's own check, and its floor.
+// A problem's own check.
 #include "passes/planning/remat/Problem.h"
 
 #include <fmt/format.h>
@@ -63,46 +63,4 @@ std::string nap::planning::checkProblem(const RematProblem &problem) {
         std::find(timeline.given.begin(), timeline.given.end(), old) == timeline.given.end())
       return fmt::format("tensor {} is written over tensor {}, which is not given", fresh, old);
   return "";
-}
-
-int64_t nap::planning::floorBound(const RematProblem &problem) {
-  const Timeline &timeline = problem.timeline;
-  int64_t count = int64_t(timeline.steps.size());
-  std::vector<int64_t> sizes = timeline.sizes;
-  int64_t resident = problem.residentBytes;
-  for (int64_t tensor : timeline.given) {
-    resident += sizes[tensor];
-    sizes[tensor] = 0;
-  }
-  for (auto [old, fresh] : problem.overwrites)
-    sizes[fresh] = 0;
-  std::vector<bool> isKept(sizes.size(), false);
-  int64_t atEnd = 0;
-  for (int64_t tensor : timeline.kept) {
-    atEnd += isKept[tensor] ? 0 : sizes[tensor];
-    isKept[tensor] = true;
-  }
-  int64_t bound = resident + atEnd;
-  for (int64_t number = 0; number < count; ++number) {
-    const Step &step = timeline.steps[number];
-    std::vector<int64_t> used = step.reads;
-    used.insert(used.end(), step.writes.begin(), step.writes.end());
-    std::sort(used.begin(), used.end());
-    used.erase(std::unique(used.begin(), used.end()), used.end());
-    int64_t bytes = resident + problem.workspace[number];
-    for (int64_t tensor : used)
-      bytes += sizes[tensor];
-    // Every input may die here at best, and give its bytes to a result.
-    std::vector<int64_t> reads, writes;
-    for (auto [read, write] : step.inPlace)
-      if (sizes[read] > 0 && sizes[read] == sizes[write] &&
-          std::find(reads.begin(), reads.end(), read) == reads.end() &&
-          std::find(writes.begin(), writes.end(), write) == writes.end()) {
-        reads.push_back(read);
-        writes.push_back(write);
-        bytes -= sizes[write];
-      }
-    bound = std::max(bound, bytes);
-  }
-  return bound;
 }

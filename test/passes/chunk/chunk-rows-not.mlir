@@ -73,3 +73,16 @@ func.func @classes_first(%x: tensor<8x4xf32>, %w: tensor<11x4xf32>) -> tensor<8x
   %best = nap.reduce max %l [0] : tensor<11x8xf32> -> tensor<8xf32>
   return %best : tensor<8xf32>
 }
+
+// -----
+
+// Each row beside every other.
+func.func @all_pairs(%x: tensor<8x4xf32>, %w: tensor<11x4xf32>) -> tensor<8x8xf32> {
+  // expected-remark@+1 {{the product is not computed in parts: its values are read by nap.einsum, which needs all rows}}
+  %l = nap.einsum "rd,vd->rv" %x, %w : (tensor<8x4xf32>, tensor<11x4xf32>) -> tensor<8x11xf32>
+  %best = nap.reduce max %l [1] : tensor<8x11xf32> -> tensor<8xf32>
+  %bests = nap.broadcast %best [0] : tensor<8xf32> -> tensor<8x11xf32>
+  %n = nap.div %l, %bests : tensor<8x11xf32>
+  %s = nap.einsum "rv,sv->rs" %n, %n : (tensor<8x11xf32>, tensor<8x11xf32>) -> tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
