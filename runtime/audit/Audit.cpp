@@ -210,8 +210,8 @@ static std::string limitText(const AuditLine &line) {
 std::string Audit::text() const {
   if (profile->countedSteps() == 0)
     return "audit: the first step is left out, and no other ran\n";
-  std::string text = fmt::format("{:<50}{:>18}{:>18}{:>8}  LIMIT\n", "AUDIT of a step", "PREDICTED",
-                                 "MEASURED", "RATIO");
+  std::string text = fmt::format("{:<50}{:>18}{:>18} {:>7}  LIMIT\n", "AUDIT of a step",
+                                 "PREDICTED", "MEASURED", "RATIO");
   for (const AuditLine &line : figures()) {
     bool isPredicted = line.predicted > 0;
     text += fmt::format("{:<50}{:>18}", line.name,
@@ -220,12 +220,12 @@ std::string Audit::text() const {
       text += fmt::format("  not measured: {}\n", line.measured.reason);
       continue;
     }
-    text += fmt::format("{:>18}{:>8}  {}{}\n", inUnit(line, line.measured.value),
+    text += fmt::format("{:>18} {:>7}  {}{}\n", inUnit(line, line.measured.value),
                         isPredicted ? fmt::format("{:.3f}", *line.measured.value / line.predicted)
                                     : "-",
                         limitText(line), line.isBroken() ? " FAIL" : "");
   }
-  text += fmt::format("\n{:<50}{:>9}{:>12}{:>12}{:>10}{:>13}{:>13}\n", "KERNEL", "launches",
+  text += fmt::format("\n{:<50}{:>9}{:>12}{:>12} {:>9}{:>13} {:>12}\n", "KERNEL", "launches",
                       "floor ms", "ms", "ms/floor", "bytes", "counted");
   const Program &program = session->program();
   auto counted = static_cast<double>(profile->countedSteps());
@@ -233,7 +233,7 @@ std::string Audit::text() const {
   double allCounted = 0;
   auto line = [&](std::string_view name, const KernelTimes &row, double bytes) {
     text +=
-        fmt::format("{:<50.50}{:>9.1f}{:>12}{:>12.4f}{:>10}{:>13.0f}{:>13}\n", name, row.launches,
+        fmt::format("{:<50.50}{:>9.1f}{:>12}{:>12.4f} {:>9}{:>13.0f} {:>12}\n", name, row.launches,
                     row.floor > 0 ? fmt::format("{:.4f}", row.floor * 1e3) : "-", row.seconds * 1e3,
                     row.floor > 0 ? fmt::format("{:.2f}", row.seconds / row.floor) : "-", row.bytes,
                     countLaunch ? fmt::format("{:.0f}", bytes) : "-");

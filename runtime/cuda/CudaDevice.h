@@ -83,8 +83,9 @@ private:
   const cuda::DeviceFacts facts;
   const Program &program;
   const CudaCode &code;
-  const bool poison;   ///< memory that dies is overwritten
-  const bool stepwise; ///< NAPKIN_CUDA_STEPWISE=1: each kernel is waited for, so a fault names its own
+  const bool poison; ///< memory that dies is overwritten
+  /// NAPKIN_CUDA_STEPWISE=1: each kernel is waited for, so a fault names its own.
+  const bool stepwise;
   Failure failure; ///< the first; nothing runs after it
 
   cuda::Context context = nullptr;
@@ -109,11 +110,11 @@ private:
 };
 
 /// Opens the driver and device number `ordinal`, checks that the program fits in its free memory,
-/// loads or compiles the code, and takes one arena. Functions are launched kernel by kernel once, then
-/// captured as a graph that every later run replays; with an observer they are launched kernel by
-/// kernel, with the times of the device's events. Inputs are copied from pinned memory on a stream
-/// of their own while a function runs. From a function's third run on nothing is allocated here.
-/// `program` and `code` outlive the device.
+/// loads or compiles the code, and takes one arena. Functions are launched kernel by kernel once,
+/// then captured as a graph that every later run replays; with an observer they are launched kernel
+/// by kernel, with the times of the device's events. Inputs are copied from pinned memory on a
+/// stream of their own while a function runs. From a function's third run on nothing is allocated
+/// here. `program` and `code` outlive the device.
 Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const CudaCode &code,
                                                int ordinal = 0);
 

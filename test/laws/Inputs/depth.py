@@ -10,7 +10,7 @@ import models
 
 root = pathlib.Path(sys.argv[1])
 kernels, sizes = [], []
-for layers in (4, 16):
+for layers in (12, 48):
     model = models.MODELS["gpt2"]
     flags = [*model.flags(3), "-D", f"layers={layers}"]
     program = json.loads(models.call("napkin", "compile", *flags, "--emit=plan"))

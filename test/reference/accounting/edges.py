@@ -169,15 +169,16 @@ layer block(x: [..., d]) -> [..., d] {
 def four_parts(folder):
     """Parameters, gradients, optimizer state and activations of two products, by optimizer and precision."""
     file = pathlib.Path(folder) / "parts.nap"
-    elements, first, second = 7 * 11 + 11 * 13, 5 * 11, 5 * 13
+    elements, x, first, second = 7 * 11 + 11 * 13, 5 * 7, 5 * 11, 5 * 13
     for optimizer, moments in (("sgd(lr = 0.1)", 0), ("adagrad(lr = 0.1)", 1), ("adamw(lr = 0.1)", 2)):
         file.write_text(model_of(["input x : [batch, 7]", "param a : [7, 11] = normal(std = 0.1)", "param b : [11, 13] = normal(std = 0.1)",
                                   'y = einsum(x, a, "i j, j k -> i k")', 'y = einsum(y, b, "i j, j k -> i k")'], optimizer))
         for policy, master, copy, gradient, stored in (("f32", 4, 0, 4, 4), ("mixed(bf16)", 4, 2, 4, 2), ("pure(bf16)", 2, 0, 2, 2)):
             rows = [row["memory"] for row in report(file, {}, f"--precision={policy}", "--after=nap-assemble-step")["rows"]]
             found = [rows[-1]["parameters"], rows[-1]["working"], max(row["micro_gradients"] for row in rows), rows[-1]["states"], rows[-1]["saved_at_loss"]]
-            # The second product reads the first's result, the loss's gradient the second's.
-            wanted = [master * elements, copy * elements, gradient * elements, 4 * moments * elements, stored * (first + second)]
+            # The second product reads the first's result, the loss's gradient the second's; the first product reads
+            # the input, in a copy where it is narrower.
+            wanted = [master * elements, copy * elements, gradient * elements, 4 * moments * elements, stored * (first + second) + (stored * x if stored < 4 else 0)]
             expect(found, wanted, f"{optimizer}, {policy}: parameters, copies, gradients, states, activations")
 
 
