@@ -76,6 +76,11 @@ void keepSums(ContractionWriter &w, const ContractionTile &tile, llvm::ArrayRef<
 void storeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
                llvm::ArrayRef<mlir::Value> sums);
 
+/// Asks for the memory that the tile's epilogue will read: its rows in each operand that is as large
+/// as the product.
+void prefetchEpilogue(ContractionWriter &w, const ContractionBlock &block,
+                      const ContractionTile &tile);
+
 /// Stores the tile, whose finished sums wait: itself, or what the kernel computes of it.
 void storeWaitingTile(ContractionWriter &w, const ContractionBlock &block,
                       const ContractionTile &tile);

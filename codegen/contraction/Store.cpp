@@ -12,6 +12,36 @@ void nap::keepSums(ContractionWriter &w, const ContractionTile &tile, ArrayRef<V
     vector::StoreOp::create(w.b, sum, w.sums, w.add(tile.sums, i * w.schedule.lanes));
 }
 
+void nap::prefetchEpilogue(ContractionWriter &w, const ContractionBlock &block,
+                         const ContractionTile &tile) {
+  constexpr int64_t lineBytes = 64;
+  const ContractionSchedule &s = w.schedule;
+  if (!w.hasResultRows())
+    return;
+  Block &region = w.kernel.region();
+  EinsumOp product = getContraction(region);
+  // Memory, and how many elements of it lie in a line.
+  SmallVector<std::pair<Value, int64_t>> operands;
+  for (BlockArgument argument : region.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+    if (type.getNumElements() == product.getType().getNumElements() &&
+        !llvm::is_contained(product.getFactors(), argument))
+      operands.push_back({w.kernel.input(argument.getArgNumber()), lineBytes / bytes});
+  }
+  if (operands.empty())
+    return;
+  Value n = w.add(block.n0, w.mul(tile.panel, s.tileColumns));
+  w.loop(w.constant(0), w.constant(s.tileRows), 1, [&](Value i) {
+    Value m = w.add(w.add(block.m0, tile.firstRow), i);
+    Value row =
+        w.add(block.resultBase, w.offsetOf(m, w.form.rows, &ContractionAxis::strideResult));
+    for (auto [memory, lineElements] : operands)
+      for (int64_t j = 0; j < s.tileColumns; j += lineElements)
+        w.prefetch(memory, w.add(w.add(row, n), j), /*toFirstLevel=*/true);
+  });
+}
+
 /// Stores a tile's rows of sums from where they wait, those that the result has: in vectors, masked
 /// at the last column, or one by one where columns do not lie side by side.
 static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block,

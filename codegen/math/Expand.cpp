@@ -56,6 +56,13 @@ static Value clamp(const Formulas &f, Value x, float lo, float hi) {
   return f.select(f.less(x, f.real(lo)), f.real(lo), x);
 }
 
+/// e^x for |x| <= 87, where one factor 2^k reaches every result; the bits of buildExp.
+static Value buildModerateExp(const Formulas &f, Value x) {
+  auto [r, k] = reduceByLog2(f, x);
+  Value tail = f.fma(expRest(f, r), f.mul(r, r), r);
+  return f.mul(f.add(tail, f.real(1)), powerOfTwo(f, k));
+}
+
 static Value buildExp(const Formulas &f, Value x) {
   auto [r, k] = reduceByLog2(f, clamp(f, x, -104, 89));
   Value tail = f.fma(expRest(f, r), f.mul(r, r), r);
@@ -136,7 +143,9 @@ static Value buildTanh(const Formulas &f, Value x) {
   Value rest = f.polynomial(square, {-0x1.555554p-2f, 0x1.11106cp-3f, -0x1.b9ef7cp-5f,
                                      0x1.6394d8p-6f, -0x1.0c213ep-7f, 0x1.197b62p-9f});
   Value small = f.fma(f.mul(rest, square), x, x);
-  Value power = buildExp(f, f.add(size, size));
+  // From 10 on tanh rounds to 1.
+  Value limited = f.select(f.greater(size, f.real(10)), f.real(10), size);
+  Value power = buildModerateExp(f, f.add(limited, limited));
   Value large = f.sub(f.real(1), f.div(f.real(2), f.add(power, f.real(1))));
   return f.select(f.less(size, f.real(0.625f)), small, f.copySign(large, x));
 }
@@ -152,7 +161,7 @@ static Value buildErf(const Formulas &f, Value x) {
   Value slope = f.polynomial(size, {-0x1.20e956p+0f, -0x1.456b6ep-1f, -0x1.af7998p-4f,
                                     0x1.74d752p-6f, -0x1.86bd5ap-9f, 0x1.1d805ap-14f,
                                     0x1.5fde46p-15f, -0x1.3754f8p-18f});
-  Value large = f.sub(f.real(1), buildExp(f, f.mul(slope, size)));
+  Value large = f.sub(f.real(1), buildModerateExp(f, f.mul(slope, size)));
   return f.select(f.less(f.abs(x), f.real(0.9375f)), small, f.copySign(large, x));
 }
 

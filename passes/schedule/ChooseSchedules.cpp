@@ -109,14 +109,15 @@ static DictionaryAttr chunksOf(Block &region, int64_t minTasks) {
 
 /// The schedule of the contraction skeleton, or null where the kernel is not one product of views
 /// and what follows from its elements.
-static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes, ContractionUnit bf16Unit) {
+static DictionaryAttr contractionOf(Block &region, int64_t vectorBytes, ContractionUnit bf16Unit,
+                                    int64_t minTasks) {
   EinsumOp einsum = getContraction(region);
   if (!einsum)
     return {};
   std::optional<ContractionForm> form = getContractionForm(einsum);
   if (!form)
     return {};
-  return chooseContractionSchedule(*form, vectorBytes, bf16Unit, hasEpilogue(region))
+  return chooseContractionSchedule(*form, vectorBytes, bf16Unit, hasEpilogue(region), minTasks)
       .toAttr(einsum.getContext());
 }
 
@@ -156,7 +157,7 @@ struct ChooseSchedules : nap::impl::ChooseSchedulesPassBase<ChooseSchedules> {
       DictionaryAttr schedule;
       auto kernelClass = op->getAttrOfType<KernelClassAttr>("kernel_class").getValue();
       if (kernelClass == KernelClass::contraction)
-        schedule = contractionOf(region, vectorBytes, bf16Unit);
+        schedule = contractionOf(region, vectorBytes, bf16Unit, minTasks);
       if (kernelClass == KernelClass::attention)
         schedule = attentionOf(region, vectorBytes);
       if (!schedule)

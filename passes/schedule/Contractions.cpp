@@ -1,8 +1,8 @@
 // Chooses tiles and blocks of contractions.
 //
-// A register tile is chosen for how little it wastes in padding, a block for what a task then costs:
-// its multiply-adds, packing (a panel once a block of rows, rows once a block of columns), and what
-// must come from far away. At least kTasks tasks are made where there is work for them.
+// Register tile and block are chosen together, for what all tasks then cost: multiply-adds, those of
+// padding too, packing (a panel once a block of rows, rows once a block of columns), what must come
+// from far away, and workers that wait for the last task.
 #include "passes/schedule/Contractions.h"
 
 #include "ir/contraction/Epilogue.h"
@@ -12,10 +12,8 @@ using namespace nap;
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
 
-/// Tasks at least, so that a few workers are busy to the end.
-static constexpr int64_t kTasks = 16;
-/// Multiply-adds of a task at least.
-static constexpr int64_t kTaskWork = 1 << 17;
+/// Blocks are judged by the time on few workers and on many.
+static constexpr int64_t kFewWorkers = 2, kManyWorkers = 8;
 /// Terms of a block are a multiple of this: the tile's loop goes through as many at once.
 static constexpr int64_t kTermUnit = 16;
 
@@ -24,33 +22,18 @@ struct Tile {
   int64_t rows, vectors;
 };
 
-/// What blocks may be at most, for vectors of a width: a block's packed rows and a panel stay in
-/// the second-level cache.
+/// What blocks may be at most: a block's packed rows and a panel stay in the second-level cache.
 struct Limits {
-  int64_t rows, columns, terms;
+  int64_t rows, columns;
 };
 } // namespace
 
-/// Register tiles that leave registers for a row of operands: 32 registers with 64-byte vectors, 16 with
-/// narrower ones. The tile that wastes least in padding wins, the earlier one at ties.
-static void chooseTile(ContractionSchedule &schedule, int64_t rows, int64_t columns,
-                       int64_t vectorBytes, int64_t columnUnit) {
+/// Register tiles that leave registers for a row of operands: 32 registers with 64-byte vectors, 16
+/// with narrower ones. The earlier one wins at ties.
+static llvm::ArrayRef<Tile> tilesFor(int64_t vectorBytes) {
   static constexpr Tile wide[] = {{8, 3}, {6, 4}, {12, 2}, {24, 1}};
   static constexpr Tile narrow[] = {{6, 2}, {4, 3}, {12, 1}, {2, 4}, {1, 8}};
-  double best = 0;
-  for (const Tile &tile : vectorBytes >= 64 ? llvm::ArrayRef(wide) : llvm::ArrayRef(narrow)) {
-    int64_t tileColumns = tile.vectors * schedule.lanes;
-    if (tileColumns % columnUnit != 0)
-      continue;
-    // A tile costs its multiply-adds or its loads, whichever is slower (two of each a cycle).
-    double cycles = std::max<double>(tile.rows * tile.vectors, tile.rows + tile.vectors) / 2;
-    double cost = cycles * ceilDiv(rows, tile.rows) * ceilDiv(columns, tileColumns);
-    if (best == 0 || cost < best * 0.999) {
-      best = cost;
-      schedule.tileRows = tile.rows;
-      schedule.tileColumns = tileColumns;
-    }
-  }
+  return vectorBytes >= 64 ? llvm::ArrayRef(wide) : llvm::ArrayRef(narrow);
 }
 
 /// Cycles that an element costs when it is packed.
@@ -65,7 +48,10 @@ static double taskCost(const ContractionForm &form, const ContractionSchedule &s
   double terms = double(form.contractedExtent());
   double rows = double(rowTiles * schedule.tileRows);
   double columns = double(panels * schedule.tileColumns);
-  double multiply = rows * columns * terms / (2 * double(schedule.lanes));
+  // A tile takes its multiply-adds or its loads, whichever are more: two of each a cycle.
+  double vectors = double(schedule.tileColumns / schedule.lanes), high = double(schedule.tileRows);
+  double loads = std::max(1.0, (high + vectors) / (high * vectors));
+  double multiply = rows * columns * terms / (2 * double(schedule.lanes)) * loads;
   auto isUnit = [](llvm::ArrayRef<ContractionAxis> axes, int64_t ContractionAxis::*stride) {
     return axes.size() == 1 && axes.front().*stride == 1;
   };
@@ -86,18 +72,14 @@ static double taskCost(const ContractionForm &form, const ContractionSchedule &s
   return multiply + packing + waiting + handingOut;
 }
 
-/// Blocks of the least cost, all tasks together.
-static void chooseBlocks(ContractionSchedule &schedule, const ContractionForm &form,
-                         Limits limits) {
+/// Blocks of the least cost for the schedule's tile; returns the cost in cycles of all workers.
+static double chooseBlocks(ContractionSchedule &schedule, const ContractionForm &form,
+                           Limits limits, int64_t leastTasks) {
   int64_t rowTiles = ceilDiv(form.rowExtent(), schedule.tileRows);
   int64_t panels = ceilDiv(form.columnExtent(), schedule.tileColumns);
   int64_t mostTiles = std::max<int64_t>(1, limits.rows / schedule.tileRows);
   int64_t mostPanels = std::max<int64_t>(1, limits.columns / schedule.tileColumns);
-  double work = double(form.batchExtent()) * double(form.rowExtent()) *
-                double(form.columnExtent()) * double(form.contractedExtent());
-  // As many tasks as there is work for, and no more than there are tiles.
-  int64_t wanted = std::min<int64_t>(kTasks, int64_t(work / kTaskWork));
-  wanted = std::max<int64_t>(1, std::min(wanted, form.batchExtent() * rowTiles * panels));
+  leastTasks = std::min(leastTasks, form.batchExtent() * rowTiles * panels);
   double best = 0;
   for (int64_t blockTiles = std::min(rowTiles, mostTiles); blockTiles >= 1; --blockTiles) {
     // Of all that make as many blocks, the most even.
@@ -106,10 +88,9 @@ static void chooseBlocks(ContractionSchedule &schedule, const ContractionForm &f
     for (int64_t blockPanels = std::min(panels, mostPanels); blockPanels >= 1; --blockPanels) {
       int64_t tasks = form.batchExtent() * ceilDiv(rowTiles, blockTiles) *
                       ceilDiv(panels, blockPanels);
-      if (tasks < wanted)
+      if (tasks < leastTasks)
         continue;
-      // Few tasks are shared out best in even numbers.
-      double turns = double(tasks < 8 * kTasks ? roundUp(tasks, 2) : tasks);
+      double turns = double(roundUp(tasks, kFewWorkers) + roundUp(tasks, kManyWorkers)) / 2;
       double cost = turns * taskCost(form, schedule, blockTiles, blockPanels);
       if (best == 0 || cost < best * 0.999) {
         best = cost;
@@ -119,30 +100,52 @@ static void chooseBlocks(ContractionSchedule &schedule, const ContractionForm &f
       }
     }
   }
+  return best;
+}
+
+/// The tile and the blocks of the least cost; columns of a tile are a multiple of `columnUnit`.
+static void chooseTileAndBlocks(ContractionSchedule &schedule, const ContractionForm &form,
+                                int64_t vectorBytes, int64_t columnUnit,
+                                int64_t leastTasks) {
+  Limits limits = vectorBytes >= 64 ? Limits{256, 384} : Limits{128, 384};
+  double best = 0;
+  ContractionSchedule candidate = schedule;
+  for (const Tile &tile : tilesFor(vectorBytes)) {
+    candidate.tileRows = tile.rows;
+    candidate.tileColumns = tile.vectors * schedule.lanes;
+    if (candidate.tileColumns % columnUnit != 0)
+      continue;
+    double cost = chooseBlocks(candidate, form, limits, leastTasks);
+    int64_t enough = std::min(leastTasks, schedule.tasks);
+    bool hasMore = candidate.tasks > enough && enough < leastTasks;
+    if (best == 0 || hasMore || (cost < best * 0.999 && candidate.tasks >= enough)) {
+      best = cost;
+      schedule = candidate;
+    }
+  }
 }
 
 ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, int64_t vectorBytes,
-                                                   ContractionUnit bf16Unit, bool hasEpilogue) {
+                                                   ContractionUnit bf16Unit, bool hasEpilogue,
+                                                   int64_t leastTasks) {
   // Sums of bf16 are f32; where pairs of it are not multiplied, its elements are widened as they are packed.
   bool isBf16 = form.factorType.isBF16();
   if (isBf16 && bf16Unit != ContractionUnit::fma)
-    return choosePairSchedule(form, bf16Unit);
+    return choosePairSchedule(form, bf16Unit, leastTasks);
   ContractionSchedule schedule;
   schedule.elementBytes =
       isBf16 ? 4 : std::max<int64_t>(1, form.elementType.getIntOrFloatBitWidth() / 8);
   schedule.lanes = vectorBytes / schedule.elementBytes;
   schedule.packRows = isBf16 || form.contracted.size() > 1 ||
                       (form.contracted.size() == 1 && form.contracted.front().strideLhs != 1);
-  chooseTile(schedule, form.rowExtent(), form.columnExtent(), vectorBytes,
-             hasEpilogue ? kEpilogueLanes : schedule.lanes);
-  Limits limits = vectorBytes >= 64 ? Limits{256, 384, 768} : Limits{128, 384, 256};
-  limits.terms = limits.terms * 4 / std::max<int64_t>(4, schedule.elementBytes);
+  int64_t mostTerms = (vectorBytes >= 64 ? 768 : 256) * 4 / std::max<int64_t>(4, schedule.elementBytes);
   int64_t terms = form.contractedExtent();
   schedule.contractedBlock = terms;
-  if (terms > limits.terms)
-    schedule.contractedBlock = roundUp(ceilDiv(terms, ceilDiv(terms, limits.terms)), kTermUnit);
+  if (terms > mostTerms)
+    schedule.contractedBlock = roundUp(ceilDiv(terms, ceilDiv(terms, mostTerms)), kTermUnit);
   schedule.keepSums = schedule.contractedBlock < terms;
-  chooseBlocks(schedule, form, limits);
+  chooseTileAndBlocks(schedule, form, vectorBytes,
+                      hasEpilogue ? kEpilogueLanes : schedule.lanes, leastTasks);
   schedule.scratch = roundUp(
       schedule.packedColumnsBytes() + schedule.sumsBytes() + schedule.packedRowsBytes(), 256);
   return schedule;

@@ -40,7 +40,8 @@ static Tile chooseTile(int64_t rows, int64_t columns, llvm::ArrayRef<Tile> tiles
   });
 }
 
-ContractionSchedule nap::choosePairSchedule(const ContractionForm &form, ContractionUnit unit) {
+ContractionSchedule nap::choosePairSchedule(const ContractionForm &form, ContractionUnit unit,
+                                            int64_t leastTasks) {
   static constexpr Tile amx[] = {{32, 32}, {16, 64}, {64, 16}}, dot[] = {{8, 48}, {16, 16}};
   bool tiles = unit == ContractionUnit::amx;
   int64_t rows = form.rowExtent(), columns = form.columnExtent(), terms = form.contractedExtent();
@@ -61,6 +62,8 @@ ContractionSchedule nap::choosePairSchedule(const ContractionForm &form, Contrac
   // The blocks with the least time on two workers, and on eight with a quarter of the weight.
   double best = 0;
   int64_t rowUnit = std::max<int64_t>(tile.rows, 16);
+  leastTasks = std::min<int64_t>(leastTasks, form.batchExtent() * llvm::divideCeil(rows, rowUnit) *
+                                                 llvm::divideCeil(columns, tile.columns));
   for (int64_t rowBlock = rowUnit; rowBlock <= 512; rowBlock += rowUnit) {
     for (int64_t columnBlock = tile.columns; columnBlock <= 512; columnBlock += tile.columns) {
       int64_t rowBlocks = llvm::divideCeil(rows, rowBlock);
@@ -69,7 +72,7 @@ ContractionSchedule nap::choosePairSchedule(const ContractionForm &form, Contrac
       int64_t bytes = (rowBlock + columnBlock) * schedule.contractedBlock * 2 +
                       (schedule.keepSums ? rowBlock * columnBlock * 4 : 0);
       bool first = rowBlock == rowUnit && columnBlock == tile.columns;
-      if (bytes > kMostBytes && !first)
+      if ((bytes > kMostBytes && !first) || tasks < leastTasks)
         continue;
       double time = costs.task + double(rowBlock) * columnBlock * (terms / costs.products + costs.sum) +
                     double(terms) * (rowBlock * costs.row + columnBlock * costs.column);
