@@ -45,7 +45,7 @@ nap.kernel_def reduction @spread {
 // the module's target, else the widest.
 // CHECK: @product {{.*}}lanes = 16 : i64{{.*}}tasks = 8 : i64, tile_columns = 64 : i64, tile_rows = 6 : i64
 // WIDE: @product {{.*}}lanes = 16 : i64{{.*}}tasks = 8 : i64, tile_columns = 64 : i64, tile_rows = 6 : i64
-// NARROW: @product {{.*}}lanes = 8 : i64{{.*}}tile_columns = 16 : i64, tile_rows = 6 : i64
+// NARROW: @product {{.*}}lanes = 8 : i64{{.*}}tasks = 8 : i64, tile_columns = 24 : i64, tile_rows = 4 : i64
 nap.kernel_def contraction @product {
 ^bb0(%a: tensor<240x96xf32>, %b: tensor<96x480xf32>):
   %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<240x96xf32>, tensor<96x480xf32>) -> tensor<240x480xf32>
