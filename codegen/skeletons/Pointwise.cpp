@@ -20,10 +20,13 @@
 using namespace mlir;
 using namespace nap;
 
-/// Lanes of a column sum's vectors.
-static constexpr int64_t kColumnLanes = 64;
-/// Steps an element up to which a column sum has registers for wide vectors.
-static constexpr unsigned kFewSteps = 6;
+/// Lanes of a column sum's vectors, the widest first, and steps an element up to which there are
+/// registers for them. Memory is faster for longer pieces of a row.
+struct ColumnWidth {
+  int64_t lanes;
+  unsigned steps;
+};
+static constexpr ColumnWidth kColumnWidths[] = {{256, 0}, {128, 3}, {64, 6}};
 
 RankedTensorType nap::spaceOf(KernelFunction kernel) {
   RankedTensorType space;
@@ -252,21 +255,21 @@ static WalkCost tryWalk(KernelFunction kernel, Walk walk) {
   return cost;
 }
 
-/// Whether the kernel is a sum along other axes than the last, of few steps an element.
-static bool reducesColumns(KernelFunction kernel) {
+/// Steps an element of a kernel that reduces along other axes than the last; -1 of other kernels.
+static int columnSteps(KernelFunction kernel) {
   unsigned steps = 0, reductions = 0;
   for (Operation &op : kernel.region()) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       ++reductions;
       if (reduce.getAxes().empty() ||
           reduce.getAxes().back() == reduce.getX().getType().getRank() - 1)
-        return false;
+        return -1;
     }
     if (isa<RandomUniformOp, RandomNormalOp>(op))
-      return false;
+      return -1;
     steps += isa<Fusable>(op);
   }
-  return reductions > 0 && steps <= kFewSteps;
+  return reductions > 0 ? int(steps) : -1;
 }
 
 FailureOr<int64_t> nap::rowsOf(KernelFunction kernel) {
@@ -313,16 +316,20 @@ LogicalResult nap::lowerPointwise(KernelFunction kernel) {
   }
   if (best.width == 1) {
     best.innerAxes = type.getRank() > 1 ? 1 : type.getRank();
-  } else if (reducesColumns(kernel)) {
+  } else if (int steps = columnSteps(kernel); steps >= 0) {
     // Along columns, rows are read in wider pieces: each is a stretch of memory by itself.
-    Walk wide{best.innerAxes, kColumnLanes};
     int64_t inner = 1;
-    for (int64_t extent : type.getShape().take_back(wide.innerAxes))
+    for (int64_t extent : type.getShape().take_back(best.innerAxes))
       inner *= extent;
     int64_t chunk = kernel.schedule("chunk", type.getNumElements());
-    bool divides = inner % kColumnLanes == 0 && chunk % kColumnLanes == 0;
-    if (divides && tryWalk(kernel, wide).fits)
-      best = wide;
+    for (const ColumnWidth &width : kColumnWidths) {
+      Walk wide{best.innerAxes, width.lanes};
+      if (steps <= int(width.steps) && inner % width.lanes == 0 && chunk % width.lanes == 0 &&
+          tryWalk(kernel, wide).fits) {
+        best = wide;
+        break;
+      }
+    }
   }
   PointwiseLoops(kernel, best).write();
   return success();

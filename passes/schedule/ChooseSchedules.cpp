@@ -32,6 +32,8 @@ static constexpr int64_t kTaskElements = 16384;
 static constexpr int64_t kMostTasks = 256;
 /// Chunks of results that are computed in vectors are multiples of this.
 static constexpr int64_t kChunkUnit = 64;
+/// The same of sums along columns at most, where rows divide into such.
+static constexpr int64_t kMostColumnUnit = 256;
 
 static int64_t elementsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
@@ -58,6 +60,15 @@ struct Units {
   bool areRows = false;
 };
 
+/// Chunks of sums along columns: long pieces of a row, where rows are made of such.
+static int64_t columnUnit(ReduceOp reduce) {
+  int64_t columns = reduce.getType().getRank() ? reduce.getType().getShape().back() : 1;
+  int64_t unit = kMostColumnUnit;
+  while (unit > kChunkUnit && columns % unit != 0)
+    unit /= 2;
+  return unit;
+}
+
 static Units unitsOf(Block &region) {
   for (Operation &op : region) {
     if (auto scatter = dyn_cast<ScatterAddOp>(op))
@@ -80,7 +91,7 @@ static Units unitsOf(Block &region) {
                       reduce.getAxes().back() == reduce.getX().getType().getRank() - 1;
       if (elementsOf(reduce) < elements)
         rows = std::max(rows, elementsOf(reduce));
-      unit = lastAxis ? 1 : elements >= 4 * kChunkUnit ? kChunkUnit : 16;
+      unit = lastAxis ? 1 : elements >= 4 * kChunkUnit ? columnUnit(reduce) : 16;
     }
   // A reduction spread along its row is done once a row: rows stay whole.
   if (rows > 1 && elements % rows == 0)
