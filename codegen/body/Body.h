@@ -155,7 +155,9 @@ private:
   llvm::SmallVector<mlir::Value> rowReduction(llvm::ArrayRef<Sum> sums, int64_t n);
   llvm::SmallVector<mlir::Value> rowBlock(llvm::ArrayRef<Sum> sums, int64_t n, Linear first);
   llvm::SmallVector<mlir::Value> orderedReduction(llvm::ArrayRef<Sum> sums, bool lanes, int64_t n);
-  mlir::Value treeReduction(const Sum &sum, bool lanes, int64_t n);
+  mlir::Value treeReduction(const Sum &sum, int64_t n);
+  mlir::Value laneReduction(const Sum &sum, int64_t n);
+  mlir::Value laneBlock(const Sum &sum, int64_t count, Linear first);
 
   mlir::Location location;
   int64_t width;

@@ -189,19 +189,85 @@ SmallVector<Value> Body::orderedReduction(ArrayRef<Sum> sums, bool lanes, int64_
 }
 
 /// Few terms of a last-axis reduction, each from what changes nothing, then halves: lane by lane.
-Value Body::treeReduction(const Sum &sum, bool lanes, int64_t n) {
-  Value nothing = number(sum.element, neutralOf(entry, sum.kind, sum.element), lanes);
+Value Body::treeReduction(const Sum &sum, int64_t n) {
+  Value nothing = number(sum.element, neutralOf(entry, sum.kind, sum.element), /*lanes=*/true);
   SmallVector<Value> running;
   for (int64_t j = 0; j < n; ++j) {
-    Value value = sum.term(j);
-    if (lanes)
-      value = splat(builder(), value);
+    Value value = splat(builder(), sum.term(j));
     running.push_back(combine(builder(), location, sum.kind, nothing, value));
   }
   for (int64_t half = kRunningSums / 2; half >= 1; half /= 2)
     for (int64_t i = 0; i < half && i + half < n; ++i)
       running[i] = combine(builder(), location, sum.kind, running[i], running[i + half]);
   return running[0];
+}
+
+/// `count` terms of a last-axis sum from `first`, at most kRowBlock, lane by lane: the running
+/// results are vectors in a local array.
+Value Body::laneBlock(const Sum &sum, int64_t count, Linear first) {
+  Value nothing = number(sum.element, neutralOf(entry, sum.kind, sum.element), /*lanes=*/true);
+  int64_t present = std::min(count, kRunningSums);
+  int64_t turns = count / kRunningSums, rest = count % kRunningSums;
+  Value list = allocate(sum.element, present * width);
+  auto loadAt = [&](const Linear &j) -> Value {
+    return vector::LoadOp::create(builder(), location, lanesOf(sum.element), list,
+                                  scalar(j * width));
+  };
+  auto storeAt = [&](const Linear &j, Value value) {
+    vector::StoreOp::create(builder(), location, value, list, scalar(j * width));
+  };
+  auto withTerm = [&](Value sofar, const Linear &j) {
+    Value term = splat(builder(), sum.term(j));
+    return combine(builder(), location, sum.kind, sofar, term);
+  };
+
+  Loop each = open(0, present);
+  Value value = nothing;
+  if (turns > 0) {
+    Loop along = open(0, turns, nothing);
+    close(along, withTerm(along.op.getRegionIterArg(0),
+                          first + each.index() + along.index() * kRunningSums));
+    value = along.op.getResult(0);
+  }
+  storeAt(each.index(), value);
+  close(each);
+  if (rest > 0) {
+    Loop last = open(0, rest);
+    storeAt(last.index(),
+            withTerm(loadAt(last.index()), first + turns * kRunningSums + last.index()));
+    close(last);
+  }
+  for (int64_t half = kRunningSums / 2; half >= 1; half /= 2) {
+    if (present <= half)
+      continue;
+    Loop pairs = open(0, std::min(half, present - half));
+    Value left = loadAt(pairs.index()), right = loadAt(pairs.index() + half);
+    storeAt(pairs.index(), combine(builder(), location, sum.kind, left, right));
+    close(pairs);
+  }
+  return loadAt(0);
+}
+
+/// A last-axis sum of many terms lane by lane: blocks of kRowBlock, whose results are summed by the
+/// same rule.
+Value Body::laneReduction(const Sum &sum, int64_t n) {
+  if (n <= kRowBlock)
+    return laneBlock(sum, n, 0);
+  int64_t whole = n / kRowBlock, rest = n % kRowBlock, blocks = whole + (rest > 0);
+  Value list = allocate(sum.element, blocks * width);
+  auto storeBlock = [&](const Linear &block, int64_t count) {
+    Value result = laneBlock(sum, count, block * kRowBlock);
+    vector::StoreOp::create(builder(), location, result, list, scalar(block * width));
+  };
+  Loop loop = open(0, whole);
+  storeBlock(loop.index(), kRowBlock);
+  close(loop);
+  if (rest > 0)
+    storeBlock(whole, rest);
+  auto blockAt = [this, list, element = sum.element](const Linear &j) -> Value {
+    return vector::LoadOp::create(builder(), location, lanesOf(element), list, scalar(j * width));
+  };
+  return laneReduction({sum.kind, sum.element, blockAt}, blocks);
 }
 
 /// Whether `op` needs `other`'s result.
@@ -263,9 +329,9 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
   bool lanes = indices.varies(index);
   bool inOrder = !rows || op.getKind() == ReduceKind::prod;
   // Maxima and minima have the same bits in any order.
-  bool isTree = !inOrder && lanes && op.getKind() == ReduceKind::sum && n <= kFewTerms;
+  bool isByLanes = !inOrder && lanes && op.getKind() == ReduceKind::sum;
   SmallVector<ReduceOp> together = {op};
-  if (!isTree)
+  if (!isByLanes)
     together = togetherWith(op);
   SmallVector<Sum> sums;
   for (ReduceOp one : together)
@@ -288,8 +354,10 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
     }
     if (!inOrder && n > kFewTerms)
       ++unfit;
-    results = isTree ? SmallVector<Value>{treeReduction(sums[0], lanes, n)}
-                     : orderedReduction(sums, lanes, n);
+    if (isByLanes)
+      results = {n <= kFewTerms ? treeReduction(sums[0], n) : laneReduction(sums[0], n)};
+    else
+      results = orderedReduction(sums, lanes, n);
     roundAll();
   });
   for (auto [one, result] : llvm::zip(together, results))
