@@ -83,6 +83,8 @@ struct Ledger {
   /// What the forward graph tells, before there are gradients.
   ModelFacts facts;
   std::vector<LedgerRow> rows;
+  /// Tells the last row's module from one that a pass changed.
+  size_t fingerprint = 0;
 };
 
 /// The functions that make one training step, with how often each runs; the forward and update
@@ -92,6 +94,14 @@ std::vector<std::pair<mlir::Operation *, int64_t>> stepFunctions(mlir::ModuleOp 
 /// Adds the row of `pass`, which has just run on `module`.
 void recordPass(Ledger &ledger, llvm::StringRef pass, mlir::ModuleOp module);
 
+/// What a run measured of a step (`--audit-file`, docs/runtime.md).
+struct MeasuredStep {
+  double seconds = 0;
+  /// Bytes and what counted them; where none did, why.
+  std::optional<double> bytes;
+  std::string bytesName, whyNoBytes;
+};
+
 /// What a report shows beside the rows.
 struct ReportOptions {
   /// Null: no times and no MFU.
@@ -100,6 +110,8 @@ struct ReportOptions {
   double stepSeconds = 0;
   /// How FLOPs are counted; null: exactly.
   const Preset *preset = nullptr;
+  /// Null: nothing was measured. Its time is `stepSeconds`.
+  const MeasuredStep *measured = nullptr;
 };
 
 /// Use of a device in a step of a measured time: FLOPs over their peaks, over the time. Products of
@@ -146,6 +158,14 @@ void printLedgerJson(const Ledger &ledger, const ReportOptions &options, llvm::r
 
 /// The same content as one page of HTML that needs nothing else.
 void printLedgerHtml(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
+
+/// Prints stacks for flame graphs, a line each: function, instance and kernel with ';' between
+/// them, and what its executions in a step take together: nanoseconds at the roof of `device`, or
+/// where that is null planned bytes; rounded up. What takes nothing has no line.
+void printFolded(mlir::ModuleOp module, const Device *device, llvm::raw_ostream &out);
+
+/// Prints, as CSV, the bytes in use by class during each op of the step's functions.
+void printTimeline(mlir::ModuleOp module, llvm::raw_ostream &out);
 
 /// Prints the formula of what each kernel or op called `name` counts, with its numbers put in; of
 /// every one if that is "all". The lines of its ops add up to its sum. False if there is none.

@@ -86,6 +86,9 @@ int64_t nap::distinctElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides
   }
   if (!overlaps)
     return product;
+  constexpr int64_t mostMarked = int64_t(1) << 28;
+  if (reach >= mostMarked)
+    return std::min(product, reach + 1);
   // Windows that overlap: mark every place. Each axis widens the set of the axes before it.
   std::vector<bool> touched(reach + 1), next;
   touched[0] = true;
@@ -102,8 +105,7 @@ int64_t nap::distinctElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides
   return llvm::count(touched, true);
 }
 
-/// Bytes of `elements` elements of a tensor's type.
-static Count elementBytes(Value tensor, int64_t elements) {
+Count nap::elementBytes(Value tensor, int64_t elements) {
   unsigned bits = cast<RankedTensorType>(tensor.getType()).getElementTypeBitWidth();
   return (Count(elements) * (bits == 1 ? 8 : bits) + 7) / 8;
 }
@@ -163,12 +165,15 @@ private:
     return std::min(all, elementsOf(cast<TakeAlongOp>(op).getIds()));
   }
   void add(Value value, int64_t elements, bool isOther) {
-    auto view = stridedView(value);
-    Value root = view ? view->root : rootOf(value);
-    if (view)
-      elements =
-          std::min(elements, distinctElements(cast<RankedTensorType>(value.getType()).getShape(),
-                                              view->strides));
+    Value root = value;
+    if (Operation *maker = value.getDefiningOp(); maker && isView(maker)) {
+      auto view = stridedView(value);
+      root = view ? view->root : rootOf(value);
+      if (view)
+        elements =
+            std::min(elements, distinctElements(cast<RankedTensorType>(value.getType()).getShape(),
+                                                view->strides));
+    }
     int64_t &most = byRoot[root][value];
     most = isOther ? most + elements : std::max(most, elements);
   }
@@ -218,6 +223,12 @@ void nap::visitCosts(Block &body,
                   : partOf(costed.getCost(), results, elementsOf(inner.getResult(0))),
           results);
   });
+}
+
+void nap::readElements(Block &block, llvm::function_ref<void(Value, int64_t)> visit) {
+  Wishes wishes = visitBody(block, [](Operation &, int64_t) {});
+  for (auto &[root, views] : wishes)
+    visit(root, wishes.of(root));
 }
 
 Work nap::workOf(Operation *op, const SymbolTable &symbols) {

@@ -63,7 +63,16 @@ Count leastBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
 /// schedule, `leastBytes`. `least` is that figure where it is known, else -1.
 Count plannedBytes(mlir::Operation *op, const mlir::SymbolTable &symbols, Count least = -1);
 
-/// Different elements of the root that a view shows.
+/// Calls `visit` with each tensor that the ops of a block read beside views, and with how many of
+/// its elements they ask for, each once, by the rules of `leastBytes`.
+void readElements(mlir::Block &block,
+                  llvm::function_ref<void(mlir::Value root, int64_t elements)> visit);
+
+/// Bytes of `elements` elements of a tensor's type.
+Count elementBytes(mlir::Value tensor, int64_t elements);
+
+/// Different elements of the root that a view shows; at most those between its first and its last
+/// where windows that overlap reach over 2^28.
 int64_t distinctElements(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides);
 
 } // namespace nap

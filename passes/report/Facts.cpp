@@ -201,24 +201,30 @@ llvm::ArrayRef<Preset> nap::presets() {
       {"gpt3_d1", "6 N D", [](Facts f) { return 6 * Count(f.parameters) * f.tokens; }},
       // Chowdhery et al. 2022, appendix B.
       {"palm", "(6 N + 12 L H Q T) D",
-       [](Facts f) { return 6 * Count(f.parameters) * f.tokens + 3 * f.attention.dense; }},
+       [](Facts f) { return 6 * Count(f.parameters) * f.tokens + 3 * f.attention.dense; }, false,
+       &ModelFlops::dense},
       {"nanogpt", "(6 (N - positions) + 12 L H Q T) D",
        [](Facts f) {
          return 6 * Count(f.parameters - f.positions) * f.tokens + 3 * f.attention.dense;
-       }},
+       },
+       false, &ModelFlops::dense},
       {"llm.c", "(6 N + 6 L C T) D",
-       [](Facts f) { return 6 * Count(f.parameters) * f.tokens + 3 * f.attention.half; }},
+       [](Facts f) { return 6 * Count(f.parameters) * f.tokens + 3 * f.attention.half; }, false,
+       &ModelFlops::half},
       {"torchtitan", "(6 (N - looked up) + 12 L H Q T) D",
        [](Facts f) {
          return 6 * Count(f.parameters - f.lookedUp) * f.tokens + 3 * f.attention.dense;
-       }},
+       },
+       false, &ModelFlops::dense},
       // Narayanan et al. 2021, equation 2: every block computed again.
       {"megatron21", "4 (linears + attention, dense) + 3 head",
        [](Facts f) { return 4 * (linears(f) + f.attention.dense) + 3 * f.head; }},
       {"megatron_now", "3 (linears + attention, half + head)",
-       [](Facts f) { return 3 * (linears(f) + f.attention.half + f.head); }},
+       [](Facts f) { return 3 * (linears(f) + f.attention.half + f.head); }, false,
+       &ModelFlops::half},
       // Korthikanti et al. 2022, appendix A: the model's, and with attention computed again.
-      {"korthikanti", "3 forward, dense", [](Facts f) { return 3 * f.forward.dense; }},
+      {"korthikanti", "3 forward, dense", [](Facts f) { return 3 * f.forward.dense; }, false,
+       &ModelFlops::dense},
       {"korthikanti_selective", "3 (forward + attention), dense",
        [](Facts f) { return 3 * (f.forward.dense + f.attention.dense); }},
       // Hoffmann et al. 2022, appendix F, as it makes table A4.
@@ -233,6 +239,13 @@ llvm::ArrayRef<Preset> nap::presets() {
        }},
       {"mac", "forward, dense, in multiply-accumulates",
        [](Facts f) { return f.forward.dense / 2; }},
+      // What exact leaves out of a convolution: the whole kernel at each place.
+      {"padded", "exact + taps outside of the image",
+       [](Facts f) { return f.written.exact + f.written.padded; }, true},
+      // hlo_cost_analysis: a comparison and a conversion are one too, functions none; an outer
+      // product is a contraction over one term.
+      {"xla", "exact + vec + cmp + cvt, outer products twice",
+       [](Facts f) { return f.written.exact + f.beside + f.outer; }, true},
   };
   return all;
 }

@@ -32,6 +32,13 @@ struct ModelFacts {
   /// Probabilities of all attention heads, hidden ones too.
   Count scores = 0;
   std::vector<ModelPart> parts;
+  /// Of the graph as written, with gradients and update where there are some: model FLOPs;
+  /// additions, comparisons and conversions beside contractions; of them, products of two tensors
+  /// that sum nothing. 0 of a model of which there are sizes alone.
+  ModelFlops written;
+  Count beside = 0, outer = 0;
+  /// The least bytes of a whole step (model/GraphBytes.h).
+  Count graphBytes = 0;
 };
 
 /// Reads the facts off a module that has a @forward.
@@ -56,6 +63,11 @@ struct Preset {
   /// The formula, in letters.
   std::string formula;
   Count (*count)(const ModelFacts &facts);
+  /// Whether sizes do not tell it: `ModelFacts::written` is wanted.
+  bool wantsGraph = false;
+  /// How it counts attention, where it is three forward passes, so that recomputation can be added;
+  /// null for others.
+  Count ModelFlops::*attention = nullptr;
 };
 
 /// All presets.

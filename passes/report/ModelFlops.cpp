@@ -3,6 +3,7 @@
 
 #include "ir/attention/Attention.h"
 #include "passes/Report.h"
+#include "passes/report/model/Taps.h"
 
 using namespace mlir;
 using namespace nap;
@@ -41,6 +42,10 @@ static ModelFlops flopsOfOp(Operation &op) {
   ModelFlops flops;
   if (auto costed = dyn_cast<Costed>(op))
     flops.exact = flops.half = flops.dense = costed.getCost().mm;
+  if (auto einsum = dyn_cast<EinsumOp>(op)) {
+    flops.exact = flops.half = tapsInBounds(einsum);
+    flops.padded = flops.dense - flops.exact;
+  }
   return flops;
 }
 

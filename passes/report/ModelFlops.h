@@ -7,13 +7,14 @@ namespace nap {
 
 struct AttentionShape;
 
-/// Additions and multiplications inside contractions that a graph asks for, by how causal attention
-/// is counted: `exact`, the pairs that are seen; `dense`, all pairs; `half`, half of all where a
-/// mask hides some. Without such attention the three are equal.
+/// Additions and multiplications inside contractions that a graph asks for. `exact`: the pairs that
+/// causal attention sees, and taps of convolutions inside of the image; `half`: half of all pairs
+/// where a mask hides some, and the same taps; `dense`: all pairs, and all taps. Without masks and
+/// padding the three are equal.
 struct ModelFlops {
   Count exact = 0, half = 0, dense = 0;
-  /// Of `dense`, what is attention with a mask.
-  Count masked = 0;
+  /// Of `dense`, what is attention with a mask, and what are taps outside of the image.
+  Count masked = 0, padded = 0;
 
   /// Adds `times` the counts of `more`.
   void add(const ModelFlops &more, Count times = 1);
@@ -29,7 +30,8 @@ struct ModelCount {
 inline constexpr ModelCount kModelCounts[] = {{"exact", &ModelFlops::exact},
                                               {"half", &ModelFlops::half},
                                               {"dense", &ModelFlops::dense},
-                                              {"masked", &ModelFlops::masked}};
+                                              {"masked", &ModelFlops::masked},
+                                              {"padded", &ModelFlops::padded}};
 
 /// Pairs of a query and a key that it sees, of one head.
 Count seenPairs(const AttentionShape &shape);
@@ -43,8 +45,8 @@ ModelFlops modelFlopsOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 /// it.
 ModelFlops countModelFlops(mlir::ModuleOp module);
 
-/// Writes `nap.model_flops` (f64, exact) and `nap.model_counts` = {exact, half, dense, masked}, all
-/// i128.
+/// Writes `nap.model_flops` (f64, exact) and `nap.model_counts` = {exact, half, dense, masked,
+/// padded}, i64 or where one does not fit i128.
 void writeModelFlops(mlir::ModuleOp module, const ModelFlops &flops);
 
 /// What `writeModelFlops` wrote, or nothing.

@@ -60,10 +60,12 @@ std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *dev
   }
   Count hardware = row.totals.work.total().mm;
   if (row.model && row.model->exact > 0 && hardware > row.model->exact + row.model->exact / 200)
-    warnings.push_back(fmt::format(
-        "the program multiplies {:.1f} % more than the model asks for: attention's hidden "
-        "pairs and what is computed again",
-        100 * (double(hardware) / double(row.model->exact) - 1)));
+    warnings.push_back(
+        fmt::format("the program multiplies {:.1f} % more than the model asks for: {}{}what is "
+                    "computed again",
+                    100 * (double(hardware) / double(row.model->exact) - 1),
+                    row.model->masked > 0 ? "attention's hidden pairs and " : "",
+                    row.model->padded > 0 ? "taps outside of the image and " : ""));
   if (row.memory.states > 0 && row.memory.persistent() > 0)
     warnings.push_back(fmt::format("the optimizer's state is {:.1f} times the parameters",
                                    double(row.memory.states) / double(row.memory.parameters)));

@@ -2,7 +2,7 @@
 // RUN: napkin-opt %s -split-input-file --nap-annotate-cost=module-only | FileCheck %s --check-prefix=MODULE
 
 // Counters of each op, and the least bytes it moves; the module's FLOPs are those of contractions.
-// MODULE: module attributes {nap.model_counts = {dense = 210 : i64, exact = 210 : i64, half = 210 : i64, masked = 0 : i64}, nap.model_flops = 2.100000e+02 : f64}
+// MODULE: module attributes {nap.model_counts = {dense = 210 : i64, exact = 210 : i64, half = 210 : i64, masked = 0 : i64, padded = 0 : i64}, nap.model_flops = 2.100000e+02 : f64}
 // MODULE-NOT: nap.cost
 // CHECK: module attributes {{.*}}nap.model_flops = 2.100000e+02 : f64}
 // CHECK: nap.einsum {{.+}}nap.bytes_min = 2.840000e+02 : f64, nap.cost = {mm = 210 : i64}
@@ -109,7 +109,7 @@ module attributes {nap.accumulate = 3 : i64} {
 
 // The model asks for the pairs that are seen: 7 * 8 / 2 of 7 * 7 for each of 2 x 3 heads, two products of 5 and of 4;
 // four backward. The program goes through the whole block and multiplies scores again.
-// CHECK: module attributes {{.*}}nap.model_counts = {dense = 15876 : i64, exact = 9072 : i64, half = 7938 : i64, masked = 15876 : i64}
+// CHECK: module attributes {{.*}}nap.model_counts = {dense = 15876 : i64, exact = 9072 : i64, half = 7938 : i64, masked = 15876 : i64, padded = 0 : i64}
 // CHECK: nap.attention {{.*}}mm = 5292
 // CHECK: nap.attention_backward {{.*}}mm = 13860
 func.func @forward(%q: tensor<2x3x7x5xf32>, %k: tensor<2x3x7x5xf32>, %v: tensor<2x3x7x4xf32>, %g: tensor<2x3x7x4xf32>)

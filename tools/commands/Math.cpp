@@ -4,14 +4,18 @@
 //   napkin math flops    what a transformer of these sizes takes, by a preset
 //   napkin math mfu      how much of its devices a run uses
 //   napkin math bound    whether work is bound by arithmetic or by traffic
+//   napkin math rows     from how many rows on a layer is bound by arithmetic
 //   napkin math largest  the largest model whose state fits
+//   napkin math memory   the state and the activations of a transformer, by a published list
 //   napkin math checkpoint  what it costs to keep fewer activations
 //   napkin math number   what the element types make of a number
+//   napkin math size     the bytes of elements in each type
 #include "passes/report/Facts.h"
 #include "passes/report/print/Numbers.h"
 #include "runtime/files/Console.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
+#include "tools/commands/math/Memory.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,7 +23,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <set>
 
 using namespace nap;
 namespace rt = napkin::runtime;
@@ -39,7 +42,10 @@ static constexpr FlagSpec kMathFlags[] = {
     {"bytes", "B", "bytes moved; of one layer's activations for checkpoint"},
     {"seconds", "S", "time of a step, for mfu"},
     {"tokens-per-second", "R", "tokens a second on all devices, for mfu"},
-    {"preset", "NAME", "how to count, such as palm; default gpt3_d1"},
+    {"preset", "NAME",
+     "how to count, such as palm; default gpt3_d1; for memory korthikanti, llm.c, a1 or lecture"},
+    {"recompute", "R",
+     "what is computed again: none, selective (attention) or full; 0 to 3 for memory by llm.c"},
     {"layers", "L", "of a transformer; equal layers for checkpoint"},
     {"every", "K",
      "of the layers, every K-th is kept, for checkpoint; default: the root of their number"},
@@ -50,54 +56,18 @@ static constexpr FlagSpec kMathFlags[] = {
     {"context", "T", "tokens of a sequence"},
     {"vocab", "V", "rows of its head; default 0: no head"},
     {"batch", "B", "sequences; default 1"},
-    {"bytes-per-parameter", "S",
-     "of state: 16 for AdamW in f32, 18 in mixed(bf16), 12 in pure(bf16), 8 for SGD in f32"},
+    {"bytes-per-parameter", "S", "of state, in place of optimizer and precision"},
+    {"optimizer", "O",
+     "whose state is kept: sgd, momentum, adagrad, rmsprop, adam, adamw (default)"},
+    {"precision", "P", "of that state: f32 (default), mixed(bf16), pure(bf16)"},
+    {"tensor-parallel", "T", "devices that a layer is split over, for memory; default 1"},
+    {"sequence-parallel", "", "split what tensor parallelism leaves whole, too"},
+    {"inputs", "N", "rows of a layer's weight, for rows"},
+    {"outputs", "M", "its columns; default: as many"},
+    {"elements", "N", "how many, for size"},
 };
 
 namespace {
-
-/// The command's numbers by flag.
-struct Numbers {
-  const ParsedFlags &flags;
-  ExitStatus status = ExitStatus::done;
-  /// Flags that an answer may depend on.
-  std::set<std::string, std::less<>> used;
-
-  bool has(std::string_view name) {
-    used.emplace(name);
-    return flags.has(name);
-  }
-  /// Prints the first sentence on what is wrong, and sets `status`.
-  void fail(std::string sentence, ExitStatus failure = ExitStatus::wrongUsage) {
-    if (status == ExitStatus::done)
-      status = nap::fail(std::move(sentence), failure);
-  }
-  /// The number of a flag, or `otherwise`; a bad one sets `status`.
-  double get(std::string_view name, double otherwise) {
-    used.emplace(name);
-    const std::string *text = flags.find(name);
-    if (!text)
-      return otherwise;
-    auto number = rt::parseNumber(*text);
-    if (number && *number >= 0 && std::isfinite(*number))
-      return *number;
-    fail(fmt::format("--{}={}: wanted a number such as 70e9", name, *text));
-    return otherwise;
-  }
-  /// The same of a number that is divided by, or makes no sense at 0.
-  double positive(std::string_view name, double otherwise) {
-    double number = get(name, otherwise);
-    if (has(name) && !(number > 0))
-      fail(fmt::format("--{}={}: wanted a number above 0", name, *flags.find(name)));
-    return number > 0 ? number : otherwise;
-  }
-  /// The number above 0 of a flag that must be there.
-  double need(std::string_view name) {
-    if (!has(name))
-      fail(fmt::format("--{} is wanted; napkin math --help lists the flags", name));
-    return positive(name, 1);
-  }
-};
 
 /// What the questions about devices share.
 struct Hardware {
@@ -173,6 +143,27 @@ static ModelFacts readTransformer(Numbers &numbers) {
   return facts.value_or(ModelFacts());
 }
 
+/// FLOPs that --recompute adds to a preset's: attention's forward pass once more, or a third, the
+/// whole forward pass.
+static double readRecompute(Numbers &numbers, const Preset &preset, const ModelFacts &facts,
+                            std::string &how) {
+  const std::string *again = numbers.has("recompute") ? numbers.flags.find("recompute") : nullptr;
+  if (!again || *again == "none")
+    return 0;
+  if (!preset.attention) {
+    numbers.fail(fmt::format("--recompute={}: preset {} has its own rule for it; leave it out",
+                             *again, preset.name));
+    return 0;
+  }
+  how += ", recompute " + *again;
+  if (*again == "selective")
+    return double(facts.attention.*preset.attention);
+  if (*again == "full")
+    return double(preset.count(facts)) / 3;
+  numbers.fail(fmt::format("--recompute={}: wanted none, selective or full", *again));
+  return 0;
+}
+
 /// FLOPs of a run: given, C N D, or a preset's of a transformer.
 static double readFlops(Numbers &numbers, std::string &how) {
   if (numbers.has("flops")) {
@@ -190,8 +181,16 @@ static double readFlops(Numbers &numbers, std::string &how) {
     numbers.fail(fmt::format("--preset={}: the presets are {}", *name, presetNames()));
     return 0;
   }
+  if (preset->wantsGraph) {
+    numbers.fail(
+        fmt::format("--preset={}: sizes do not tell it; napkin report counts it of a model "
+                    "file",
+                    preset->name));
+    return 0;
+  }
   how = fmt::format("{}: {}", preset->name, preset->formula);
-  return double(preset->count(readTransformer(numbers)));
+  ModelFacts facts = readTransformer(numbers);
+  return double(preset->count(facts)) + readRecompute(numbers, *preset, facts, how);
 }
 
 static std::string timeText(Numbers &numbers) {
@@ -242,7 +241,10 @@ static std::string mfuText(Numbers &numbers) {
                     "time or the device is another",
                     mfu),
         ExitStatus::wrongInput);
-  return fmt::format("{}FLOP/s ({})\nMFU {:.2f} %\n", scaled(perSecond), how, 100 * mfu);
+  std::string each = hardware.devices == 1
+                         ? ""
+                         : fmt::format("{}FLOP/s a device\n", scaled(perSecond / hardware.devices));
+  return fmt::format("{}FLOP/s ({})\n{}MFU {:.2f} %\n", scaled(perSecond), how, each, 100 * mfu);
 }
 
 static std::string boundText(Numbers &numbers) {
@@ -265,12 +267,35 @@ static std::string boundText(Numbers &numbers) {
 static std::string largestText(Numbers &numbers) {
   Hardware hardware = readHardware(numbers, {"memory", "devices"});
   wantHardware(numbers, hardware.memory, "memory");
-  double each = numbers.positive("bytes-per-parameter", 16),
-         all = hardware.devices * hardware.memory;
+  double each = bytesPerParameter(numbers), all = hardware.devices * hardware.memory;
   return fmt::format("{:.6g} devices x {:.6g} GB = {:.6g} GB\n{:.6g} bytes a parameter: {:.4g} "
                      "parameters, activations come on "
                      "top\n",
                      hardware.devices, hardware.memory / 1e9, all / 1e9, each, all / each);
+}
+
+/// From how many rows on the product with an N x M weight takes longer to compute than to move.
+static std::string rowsText(Numbers &numbers) {
+  Hardware hardware = readHardware(numbers, {"peak", "bandwidth"});
+  double inputs = numbers.need("inputs"), outputs = numbers.positive("outputs", inputs);
+  double size = elementBytes(numbers);
+  wantHardware(numbers, hardware.peak, "peak");
+  wantHardware(numbers, hardware.bandwidth, "bandwidth");
+  double ridge = hardware.peak / hardware.bandwidth;
+  std::string text = fmt::format(
+      "2 B {0:.6g} {1:.6g} FLOPs, {2:.6g} ({0:.6g} {1:.6g} + B ({0:.6g} + {1:.6g})) bytes, the "
+      "device's {3:.6g} FLOP/B\n",
+      inputs, outputs, size, ridge);
+  // 2 B N M = ridge size (N M + B (N + M)).
+  double spare = 2 * inputs * outputs - ridge * size * (inputs + outputs);
+  if (spare <= 0)
+    return text + fmt::format("bound by memory at any number of rows: at most {:.6g} FLOP/B\n",
+                              2 * inputs * outputs / size / (inputs + outputs));
+  double rows = std::ceil(ridge * size * inputs * outputs / spare);
+  double one = 2 * inputs * outputs / size / (inputs * outputs + inputs + outputs);
+  return text + fmt::format("one row: {:.6g} FLOP/B, bound by {}\nbound by compute from {:.0f} "
+                            "row{} on\n",
+                            one, one > ridge ? "compute" : "memory", rows, rows == 1 ? "" : "s");
 }
 
 /// Ways to keep activations of a chain of L equal layers, each of which the backward pass wants the
@@ -348,7 +373,8 @@ static std::string unusedText(const std::string &question, const std::string &fl
 
 ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
   constexpr const char *usage =
-      "napkin math time|flops|mfu|bound|largest|checkpoint [flags], napkin math number X";
+      "napkin math time|flops|mfu|bound|rows|largest|memory|checkpoint|size [flags], napkin math "
+      "number X";
   std::vector<FlagSpec> known(std::begin(kMathFlags), std::end(kMathFlags));
   ExitStatus status;
   bool asksNumber = !arguments.empty() && arguments[0] == "number";
@@ -367,6 +393,12 @@ ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
     text = mfuText(numbers);
   else if (question == "bound")
     text = boundText(numbers);
+  else if (question == "rows")
+    text = rowsText(numbers);
+  else if (question == "memory")
+    text = memoryText(numbers);
+  else if (question == "size")
+    text = sizeText(numbers);
   else if (question == "largest")
     text = largestText(numbers);
   else if (question == "checkpoint")
@@ -375,7 +407,7 @@ ExitStatus nap::mathCommand(std::span<const std::string> arguments) {
     text = numberText(numbers, flags->positional[1]);
   else
     return fail(fmt::format("there is no question '{}'; the questions are time, flops, mfu, bound, "
-                            "largest, checkpoint, number",
+                            "rows, largest, memory, checkpoint, number, size",
                             question),
                 ExitStatus::wrongUsage);
   for (const auto &[name, value] : flags->flags)

@@ -64,6 +64,8 @@ public:
   /// The files that `read` read, the model's own first.
   const std::vector<std::string> &files() const { return sources.files(); }
   mlir::ModuleOp module() { return *graph; }
+  /// The hash of the graph; empty where it is left out.
+  const std::string &hash() const { return graphHash; }
   /// What was asked of the pipeline.
   const PipelineOptions &options() const { return pipeline; }
   const TargetMachineOptions &target() const { return machine; }

@@ -4,6 +4,7 @@
 #include "tools/commands/Activations.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
+#include "tools/commands/report/Measured.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,9 @@ static constexpr FlagSpec kReportFlags[] = {
      "a device of the table such as h100_sxm, 'host' as `napkin device` measured it, or a JSON "
      "file; default: no times"},
     {"step-time", "MS", "a measured time of a step, for MFU and HFU"},
-    {"after", "PASS", "stop after this pass"},
+    {"measured", "FILE",
+     "what --audit-file wrote of a run of this model: its time of a step, and measured bytes"},
+    {"after", "PASS", "stop after this pass; 'import' is the graph as the frontend makes it"},
     {"explain", "OP", "print what a kernel or op, or all, count as a formula with its numbers"},
     {"activations", "",
      "run the forward pass once on initial values: mean and deviation of what layers pass on"},
@@ -24,6 +27,9 @@ static constexpr FlagSpec kReportFlags[] = {
     {"preset", "NAME", "count the model's FLOPs as a paper does, such as palm"},
     {"json", "", "print JSON"},
     {"html", "", "print a page of HTML that needs nothing else"},
+    {"folded", "WEIGHT",
+     "print stacks for flame graphs by 'time' at the roof of --device, or by 'bytes'"},
+    {"timeline", "", "print bytes in use by class, op by op, as CSV"},
     {"steps", "N", "planned updates"},
     {"seed", "N", "the default seed"},
     kTimingFlag,
@@ -63,17 +69,27 @@ static ExitStatus checkFlags(const ParsedFlags &flags) {
     if (const std::string *value = flags.find(name); value && value->empty())
       return fail(fmt::format("--{} is '' and {} is wanted", name, wanted), ExitStatus::wrongUsage);
   std::vector<std::string_view> forms;
-  for (std::string_view name : {"explain", "json", "html", "activations"})
+  for (std::string_view name : {"explain", "json", "html", "folded", "timeline", "activations"})
     if (flags.has(name))
       forms.push_back(name);
   if (forms.size() > 1)
     return fail(
         fmt::format("--{} and --{}: one report has one form; leave one out", forms[0], forms[1]),
         ExitStatus::wrongUsage);
+  if (const std::string *weight = flags.find("folded")) {
+    if (*weight != "time" && *weight != "bytes")
+      return fail(fmt::format("--folded={}: the weights are time, bytes", *weight),
+                  ExitStatus::wrongUsage);
+    if (*weight == "time" && !flags.has("device"))
+      return fail("--folded=time wants the --device whose time is meant", ExitStatus::wrongUsage);
+  }
+  if (flags.has("step-time") && flags.has("measured"))
+    return fail("--step-time and --measured: each tells the time of a step; leave one out",
+                ExitStatus::wrongUsage);
   if (flags.has("data") && !flags.has("activations"))
     return fail("--data is for --activations, which runs the model; leave it out",
                 ExitStatus::wrongUsage);
-  for (std::string_view name : {"device", "step-time", "after", "preset"})
+  for (std::string_view name : {"device", "step-time", "measured", "after", "preset"})
     if (flags.has(name) && flags.has("activations"))
       return fail(
           fmt::format("--activations measures values, to which --{} says nothing; leave it out",
@@ -98,6 +114,58 @@ static ExitStatus checkUse(const Ledger &ledger, const ReportOptions &options) {
   return ExitStatus::done;
 }
 
+/// Runs the passes up to the one that --after names and records a row after each; the status goes
+/// through.
+static ExitStatus recordPasses(Model &model, const ParsedFlags &flags, Ledger &ledger) {
+  recordPass(ledger, "import", model.module());
+  const std::string *last = flags.find("after");
+  if (last && *last == "import")
+    return ExitStatus::done;
+  std::vector<std::string> passes = {"import"};
+  ExitStatus status = model.plan([&](llvm::StringRef pass, mlir::ModuleOp module) {
+    // Annotating changes no row.
+    if (pass == "nap-annotate-cost")
+      return;
+    passes.push_back(pass.str());
+    recordPass(ledger, pass, module);
+  });
+  if (status != ExitStatus::done)
+    return status;
+  if (last && !llvm::is_contained(passes, *last))
+    return fail(fmt::format("--after={}: no such pass ran; the passes are {}", *last,
+                            fmt::join(passes, ", ")),
+                ExitStatus::wrongUsage);
+  return ExitStatus::done;
+}
+
+/// Prints the report in the form that the flags name; the status goes through.
+static ExitStatus print(Model &model, const ParsedFlags &flags, const Ledger &ledger,
+                        const ReportOptions &options) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (const std::string *explained = flags.find("explain")) {
+    const std::string *last = flags.find("after");
+    if (!explainOp(model.module(), *explained, stream))
+      return fail(
+          fmt::format("--explain={}: no kernel or op is called so {}; `napkin report` lists them",
+                      *explained, last ? "after " + *last : "in the planned step"),
+          ExitStatus::wrongUsage);
+  } else if (flags.has("json")) {
+    printLedgerJson(ledger, options, stream);
+  } else if (flags.has("html")) {
+    printLedgerHtml(ledger, options, stream);
+  } else if (const std::string *weight = flags.find("folded")) {
+    printFolded(model.module(), *weight == "time" ? options.device : nullptr, stream);
+  } else if (flags.has("timeline")) {
+    printTimeline(model.module(), stream);
+  } else {
+    printLedger(ledger, options, stream);
+    stream << model.planLine();
+  }
+  auto failure = rt::writeOutput(text);
+  return failure ? fail(*failure) : ExitStatus::done;
+}
+
 ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   std::vector<FlagSpec> known(std::begin(kReportFlags), std::end(kReportFlags));
   known.insert(known.end(), rt::compileFlags().begin(), rt::compileFlags().end());
@@ -120,49 +188,26 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
     return ExitStatus::wrongUsage;
   options.stepSeconds = *seconds;
   Model model;
-  model.onlyReport();
+  const std::string *audited = flags->find("measured");
+  if (!audited)
+    model.onlyReport();
   if ((status = model.read(*flags)) != ExitStatus::done)
     return status;
-
-  Ledger ledger;
-  recordPass(ledger, "import", model.module());
-  std::vector<std::string> passes;
-  status = model.plan([&](llvm::StringRef pass, mlir::ModuleOp module) {
-    // Annotating changes no row.
-    if (pass == "nap-annotate-cost")
-      return;
-    passes.push_back(pass.str());
-    recordPass(ledger, pass, module);
-  });
-  if (status != ExitStatus::done)
-    return status;
-  const std::string *last = flags->find("after");
-  if (last && !llvm::is_contained(passes, *last))
-    return fail(fmt::format("--after={}: no such pass ran; the passes are {}", *last,
-                            fmt::join(passes, ", ")),
-                ExitStatus::wrongUsage);
-  if ((status = checkUse(ledger, options)) != ExitStatus::done)
-    return status;
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (const std::string *explained = flags->find("explain")) {
-    if (!explainOp(model.module(), *explained, stream))
-      return fail(
-          fmt::format("--explain={}: no kernel or op is called so {}; `napkin report` lists them",
-                      *explained, last ? "after " + *last : "in the planned step"),
-          ExitStatus::wrongUsage);
-  } else if (flags->has("json"))
-    printLedgerJson(ledger, options, stream);
-  else if (flags->has("html"))
-    printLedgerHtml(ledger, options, stream);
-  else {
-    printLedger(ledger, options, stream);
-    stream << model.planLine();
+  std::optional<MeasuredStep> measured;
+  if (audited) {
+    auto read = readMeasured(*audited, model.hash());
+    if (!read)
+      return fail(llvm::toString(read.takeError()), ExitStatus::wrongInput);
+    measured = std::move(*read);
+    options.measured = &*measured;
+    options.stepSeconds = measured->seconds;
   }
+  Ledger ledger;
+  if ((status = recordPasses(model, *flags, ledger)) != ExitStatus::done ||
+      (status = checkUse(ledger, options)) != ExitStatus::done ||
+      (status = print(model, *flags, ledger, options)) != ExitStatus::done)
+    return status;
   model.printTimes();
-  auto failure = rt::writeOutput(text);
-  if (failure)
-    return fail(*failure);
   for (const LedgerRow &row : ledger.rows)
     if (row.isBroken)
       return fail(fmt::format("{}: {}", row.pass, row.check), ExitStatus::machineFailure);

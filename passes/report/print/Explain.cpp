@@ -4,6 +4,7 @@
 #include "passes/Report.h"
 #include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
+#include "passes/report/model/Taps.h"
 #include "passes/report/print/Numbers.h"
 
 #include <fmt/format.h>
@@ -11,8 +12,23 @@
 using namespace mlir;
 using namespace nap;
 
+/// What one loop nest over all letters would count: of each term a multiplication less than there
+/// are operands, and an addition where something is summed.
+static Count loopNest(const EinsumPattern &pattern, ArrayRef<int64_t> sizes) {
+  Count terms = 1;
+  std::string seen;
+  for (const std::string &group : pattern.operands)
+    for (char letter : group)
+      if (!StringRef(seen).contains(letter)) {
+        seen += letter;
+        terms = multiplyCounts(terms, sizes[letter]);
+      }
+  return multiplyCounts(terms,
+                        Count(pattern.operands.size()) - 1 + (seen.size() > pattern.result.size()));
+}
+
 /// "2 x b s d o = 2 * 4 * 1024 * 768 * 3072 = 19,327,352,832 mm", a line a step of the pairwise
-/// order.
+/// order; of more than two operands, what the order saves; of a convolution, taps in the image.
 static std::string explainEinsum(EinsumOp einsum) {
   std::string text;
   SmallVector<int64_t> sizes = letterSizes(einsum);
@@ -32,6 +48,14 @@ static std::string explainEinsum(EinsumOp einsum) {
       text += fmt::format("    {}: {} = {} {}\n", step.pattern.text(), product, grouped(step.work),
                           step.contracts ? "mm" : "vec");
   }
+  if (einsum.getFactors().size() > 2) {
+    Cost cost = einsum.getCost();
+    text += fmt::format("    in this order {}, in one loop nest {}\n", grouped(cost.mm + cost.vec),
+                        grouped(loopNest(*parseEinsum(einsum.getPattern()), sizes)));
+  }
+  if (Count inside = tapsInBounds(einsum); inside < einsum.getCost().mm)
+    text += fmt::format("    taps in the image {}, outside of it {} mm\n", grouped(inside),
+                        grouped(einsum.getCost().mm - inside));
   return text;
 }
 

@@ -19,12 +19,13 @@ static void countersBesideProducts(OStream &json, const Cost &cost) {
     count(json, name, cost.*counter);
 }
 
-/// {"exact": 1, "half": 1, "dense": 1}.
+/// {"exact": 1, "half": 1, "dense": 1, "padded": 0}.
 static void flops(OStream &json, llvm::StringRef name, const ModelFlops &flops) {
   json.attributeObject(name, [&] {
     count(json, "exact", flops.exact);
     count(json, "half", flops.half);
     count(json, "dense", flops.dense);
+    count(json, "padded", flops.padded);
   });
 }
 
@@ -142,6 +143,16 @@ void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options,
     json.attribute("policy", ledger.policy);
     json.attribute("accumulate", ledger.accumulate);
     facts(json, ledger.facts);
+    count(json, "bytes_graph", ledger.facts.graphBytes);
+    json.attributeObject("bytes_measured", [&] {
+      const MeasuredStep *measured = options.measured;
+      if (measured && measured->bytes) {
+        json.attribute("bytes", *measured->bytes);
+        json.attribute("by", measured->bytesName);
+      } else {
+        json.attribute("not_measured", measured ? measured->whyNoBytes : "a report runs nothing");
+      }
+    });
     if (options.device)
       json.attributeObject("device", [&] {
         json.attribute("name", options.device->name);

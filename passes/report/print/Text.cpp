@@ -87,6 +87,27 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
     out << fmt::format("    ... and {} more\n", row.live.size() - most);
 }
 
+/// The step's bytes under their three names, none mixed with another.
+static void printBytes(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+  const LedgerRow &row = ledger.rows.back();
+  out << fmt::format("\n{:<48}{:>18}{:>16}\n", "BYTES of a step", "GB", "GiB");
+  auto line = [&](const char *name, double bytes) {
+    out << fmt::format("  {:<46}{:>18.6f}{:>16.6f}\n", name, bytes / 1e9, bytes / (1 << 30));
+  };
+  if (ledger.facts.graphBytes > 0)
+    line("compulsory for the whole graph", double(ledger.facts.graphBytes));
+  line("least of each op, summed", double(row.totals.leastBytes));
+  line("planned", double(row.totals.plannedBytes));
+  if (options.measured && options.measured->bytes)
+    line(fmt::format("measured: {}", options.measured->bytesName).c_str(),
+         *options.measured->bytes);
+  else
+    out << fmt::format("  {:<46}{}\n", "measured",
+                       options.measured ? "not: " + options.measured->whyNoBytes
+                                        : "not: a report runs nothing; --measured=FILE reads an "
+                                          "audited run's");
+}
+
 /// Forward FLOPs by part, then the rules of thumb with their deviation from the exact count.
 static void printModel(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
   const ModelFacts &facts = ledger.facts;
@@ -101,18 +122,24 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
     for (const ModelPart &part : facts.parts)
       line(part.name, part.flops.exact);
     line("= forward", facts.forward.exact);
+    if (facts.forward.padded > 0)
+      line("  with taps outside of the image", facts.forward.exact + facts.forward.padded);
   }
   if (!model)
     return;
-  auto line = [&](std::string name, Count flops) {
-    out << fmt::format("  {:<46.46}{:>28}{:>9}{:>12}\n", name, grouped(flops), "",
-                       scaled(double(flops)));
+  // Long names run into the blanks before the count.
+  auto line = [&](const std::string &name, Count flops, const std::string &rest = "") {
+    std::string count = grouped(flops);
+    int width = std::max(int(count.size()) + 1, 74 - int(name.size()));
+    out << fmt::format("  {:.60}{:>{}}{:>21}{}\n", name, count, width, scaled(double(flops)), rest);
   };
   line("forward + backward, causal exact", model->exact);
   if (model->masked > 0) {
     line("  causal half", model->half);
-    line("  causal dense", model->dense);
+    line("  causal dense", model->dense - model->padded);
   }
+  if (model->padded > 0)
+    line("  with taps outside of the image", model->exact + model->padded);
   if (facts.forward.exact > 0)
     out << fmt::format("  backward / forward {:.4f}\n",
                        double(model->exact - facts.forward.exact) / double(facts.forward.exact));
@@ -125,9 +152,8 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
     Count flops = preset->count(facts);
     if (flops <= 0)
       continue;
-    out << fmt::format("  {:<46.46}{:>28}{:>9}{:>12}   exact / this {:.4f}\n",
-                       fmt::format("{}: {}", preset->name, preset->formula), grouped(flops), "",
-                       scaled(double(flops)), double(model->exact) / double(flops));
+    line(fmt::format("{}: {}", preset->name, preset->formula), flops,
+         fmt::format("   exact / this {:.4f}", double(model->exact) / double(flops)));
   }
 }
 
@@ -238,6 +264,7 @@ void nap::printLedger(const Ledger &ledger, const ReportOptions &options, llvm::
   printRows(ledger, out);
   const LedgerRow &last = ledger.rows.back();
   printMemory(last, out);
+  printBytes(ledger, options, out);
   printModel(ledger, options, out);
   if (options.device)
     printRoof(ledger, options, out);

@@ -6,222 +6,16 @@ Models are built from model files (Inputs/, examples/) or from the IR, counted b
 nap-annotate-cost; papers' formulas over published sizes by `napkin math`. A value agrees within its
 `rel_tol`, exactly at 0; of a trap it is `right_value` that must come out. Prints "ok" and a number.
 """
-import functools
 import json
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).parent
-EXAMPLES = HERE.parents[2] / "examples"
-
-
-def run(*command):
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{result.stderr[-2000:]}")
-    return result.stdout
-
-
-# Model files ---------------------------------------------------------------------------------------
-
-@functools.lru_cache(maxsize=None)
-def report(model, after, defines, flags=()):
-    file = EXAMPLES / "gpt2.nap" if model == "gpt2" else HERE / "Inputs" / f"{model}.nap"
-    words = [word for name, value in defines for word in ("-D", f"{name}={value}")]
-    return json.loads(run("napkin", "report", str(file), *words, *flags, f"--after={after}", "--json"))
-
-
-def forward(model, **sizes):
-    """The report before there are gradients."""
-    flags = ("--accumulate=1",) if model == "gpt2" else ()
-    return report(model, "nap-recognize", tuple(sizes.items()), flags)
-
-
-def step(model, flags=(), **sizes):
-    """The report with gradients and update."""
-    return report(model, "nap-assemble-step", tuple(sizes.items()), tuple(flags))
-
-
-def dense(r):
-    return r["forward_flops"]["dense"]
-
-
-def model_flops(r, how="dense"):
-    return r["rows"][-1]["model_flops"][how]
-
-
-def part(r, *names):
-    """Forward FLOPs of parts, dense."""
-    wanted = [p["dense"] for p in r["forward_parts"] if any(p["name"].endswith(name) for name in names)]
-    assert len(wanted) == len(names), (names, r["forward_parts"])
-    return sum(wanted)
-
-
-def emit(model, defines, *passes):
-    """The graph as text, after passes."""
-    file = EXAMPLES / "gpt2.nap" if model == "gpt2" else HERE / "Inputs" / f"{model}.nap"
-    words = [word for name, value in defines for word in ("-D", f"{name}={value}")]
-    with tempfile.TemporaryDirectory() as folder:
-        graph = pathlib.Path(folder) / "graph.mlir"
-        run("napkin", "compile", str(file), *words, "--emit=graph", "-o", str(graph))
-        return run("napkin-opt", str(graph), *passes) if passes else graph.read_text()
-
-
-def forward_vec(model, **sizes):
-    """What @forward alone counts, as written."""
-    text = emit(model, tuple(sizes.items()), "--nap-annotate-cost")
-    body = text[text.index("func.func @forward"):]
-    return sum(int(vec) for vec in re.findall(r"nap\.cost = \{[^}]*\bvec = (\d+)", body[:body.index("\n  }")]))
-
-
-@functools.lru_cache(maxsize=None)
-def declared(model, defines):
-    """Elements of each parameter."""
-    found = re.findall(r'nap\.declare +parameter @"?([^" ]+)"?.*? : tensor<([0-9x]*)x[a-z]', emit(model, defines))
-    sizes = {}
-    for name, shape in found:
-        sizes[name] = 1
-        for size in shape.split("x"):
-            sizes[name] *= int(size)
-    return sizes
-
-
-def parameters(model, prefix="", without=None, **sizes):
-    return sum(count for name, count in declared(model, tuple(sizes.items())).items()
-               if name.startswith(prefix) and not (without and name.startswith(without)))
-
-
-# The IR --------------------------------------------------------------------------------------------
-
-def count(body, arguments, result="", passes=()):
-    """The ops of a function after nap-annotate-cost: one (name, counters, least bytes) each; and the module's model
-    counts."""
-    text = f"func.func @forward({arguments}) {{\n{body}\n  return\n}}\n" if not result else (
-        f"func.func @forward({arguments}) -> {result[0]} {{\n{body}\n  return {result[1]} : {result[0]}\n}}\n")
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-        file.write(text)
-        file.flush()
-        out = run("napkin-opt", file.name, *passes, "--nap-annotate-cost")
-    ops = []
-    for line in out.splitlines():
-        cost = re.search(r"nap\.cost = \{(.*?)\}", line)
-        if not cost:
-            continue
-        name = re.search(r"nap\.([a-z_0-9]+)", line)[1]
-        counters = {key: int(value) for key, value in re.findall(r"(\w+) = (\d+) : i", cost[1])}
-        least = re.search(r"nap\.bytes_min = (\S+) : f64", line)[1]
-        value = int.from_bytes(bytes.fromhex(least[2:]), "big") if least.startswith("0x") else None
-        ops.append((name, counters, struct.unpack(">d", value.to_bytes(8, "big"))[0] if value else float(least)))
-    counts = re.search(r"nap\.model_counts = \{(.*?)\}", out)[1]
-    return ops, {key: int(value) for key, value in re.findall(r"(\w+) = (\d+) : i", counts)}
-
-
-def t(*shape, dtype="f32"):
-    return "tensor<" + "".join(f"{size}x" for size in shape) + dtype + ">"
-
-
-def einsum(pattern, *types):
-    """An einsum of arguments of these types; the last is the result's."""
-    arguments = ", ".join(f"%a{i}: {type}" for i, type in enumerate(types[:-1]))
-    operands = ", ".join(f"%a{i}" for i in range(len(types) - 1))
-    body = f'  %r = nap.einsum "{pattern}" {operands} : ({", ".join(types[:-1])}) -> {types[-1]}'
-    ops, _ = count(body, arguments)
-    return ops[0][1], ops[0][2]
-
-
-def summed(counters, *names):
-    return sum(counters.get(name, 0) for name in names)
-
-
-def attention(b, h, sq, sk, e, f, to=None, backward=False):
-    """Model counts of attention, and with its adjoint."""
-    q, k, v, o, l = t(b, h, sq, e), t(b, h, sk, e), t(b, h, sk, f), t(b, h, sq, f), t(b, h, sq)
-    attributes = "{scale = 1.0" + (f", to = {to} : i64" if to is not None else "") + "}"
-    body = f"  %o, %l = nap.attention %q, %k, %v {attributes} : ({q}, {k}, {v}) -> ({o}, {l})"
-    if backward:
-        body += (f"\n  %dq, %dk, %dv = nap.attention_backward %q, %k, %v, %o, %l, %o {attributes} : "
-                 f"({q}, {k}, {v}, {o}, {l}, {o}) -> ({q}, {k}, {v})")
-    return count(body, f"%q: {q}, %k: {k}, %v: {v}")[1]
-
-
-def product_as_sum(m, n, k):
-    """Every product, then every sum: the lecture's count of 2K - 1, in one kernel."""
-    a, b, wide, out = t(m, k, dtype="bf16"), t(k, n, dtype="bf16"), t(m, n, k, dtype="bf16"), t(m, n, dtype="bf16")
-    body = f"""  %x = nap.broadcast %a [0, 2] : {a} -> {wide}
-  %y = nap.broadcast %b [2, 1] : {b} -> {wide}
-  %p = nap.mul %x, %y : {wide}
-  %r = nap.reduce sum %p [2] : {wide} -> {out}"""
-    body = body.replace(f"%b [2, 1] : {b}", f"%bt [1, 2] : {t(n, k, dtype='bf16')}")
-    ops, _ = count(f"  %bt = nap.permute %b [1, 0] : {b} -> {t(n, k, dtype='bf16')}\n" + body, f"%a: {a}, %b: {b}",
-                   (out, "%r"), ("--nap-fuse",))
-    (_, counters, least), = ops
-    return summed(counters, "vec") / least
-
-
-def convolution(n, c, h, w, out, kernel, padding, high=None):
-    """FLOPs of a convolution, padded taps too."""
-    high = padding if high is None else high
-    x, padded = t(n, c, h, w), t(n, c, h + padding + high, w + padding + high)
-    i, j = h + padding + high - kernel + 1, w + padding + high - kernel + 1
-    windows, filters, y = t(n, c, i, j, kernel, kernel), t(out, c, kernel, kernel), t(n, out, i, j)
-    body = f"""  %p = nap.pad %x low [0, 0, {padding}, {padding}] high [0, 0, {high}, {high}] inner [0, 0, 0, 0] with 0.0 : {x} -> {padded}
-  %w = nap.window %p sizes [{kernel}, {kernel}] strides [1, 1] dilations [1, 1] : {padded} -> {windows}
-  %r = nap.einsum "bcijuv,ocuv->boij" %w, %f : ({windows}, {filters}) -> {y}"""
-    return count(body, f"%x: {x}, %f: {filters}")
-
-
-# `napkin math` and the table of devices --------------------------------------------------------------
-
-def math(question, pattern, **flags):
-    words = [f"--{name.replace('_', '-')}={value}" for name, value in flags.items()]
-    return float(re.search(pattern, run("napkin", "math", question, *words))[1])
-
-
-def days(**flags):
-    return math("time", r"= ([\d.]+) days", **flags)
-
-
-def flops(**flags):
-    return math("flops", r"^(\S+) FLOPs", **flags)
-
-
-def mfu(**flags):
-    return math("mfu", r"MFU ([\d.]+) %", **flags) / 100
-
-
-@functools.lru_cache(maxsize=None)
-def devices():
-    table, name = {}, None
-    for line in run("napkin", "device", "--list").splitlines()[1:]:
-        head = re.match(r"(\S+) .*? ([\d.]+) GB +([\d.]+) TB/s  (.*)", line)
-        if head:
-            name = head[1]
-            peaks = dict(reversed([pair.split() for pair in re.findall(r"\S+ [\d.e+]+", head[4])]))
-            table[name] = {"mem_gb": float(head[2]) * 1e9, "mem_bw": float(head[3]) * 1e12,
-                           "peaks": {key: float(value) * 1e12 for key, value in peaks.items()}}
-        for key, pattern in (("derived", r"x 2 = ([\d.]+)"), ("best", r"best product measured ([\d.]+)")):
-            found = re.search(pattern, line)
-            if found:
-                table[name][key] = float(found[1]) * 1e12
-    return table
-
-
-DTYPES = {"fp32": "f32", "tf32": "tf32", "fp16": "f16", "bf16": "bf16", "fp8": "f8", "int8": "i8", "fp4": "f4"}
-
-
-def device(name, config):
-    found = devices()[config["device"]]
-    if ".peak_" in name:
-        return found["peaks"][DTYPES[config["dtype"]]]
-    if name.endswith("accel_intensity"):
-        return math("bound", r"device's ([\d.]+) FLOP/B", device=config["device"], dtype=DTYPES[config["dtype"]],
-                    flops=1, bytes=1)
-    return found["mem_gb" if name.endswith("mem_gb") else "mem_bw"]
-
+from counting import (HERE, attention, convolution, count, days, declared, dense, device, devices, einsum, emit, flops, forward, forward_vec, math, mfu,
+                      model_flops, parameters, part, product_as_sum, report, run, step, summed, t)
+from lists import list_value
 
 # Families --------------------------------------------------------------------------------------------
 
@@ -423,6 +217,8 @@ def conv(name, c):
         forward_less = [row["vec"] for row in less if row["pass"] == "nap-simplify"][-1]
         # The loss sums a thousand numbers more.
         return (more[-1]["vec"] - forward_more) - (less[-1]["vec"] - forward_less)
+    if name == "adamw_bytes_mixed":
+        return adamw_kernel(c["n"])
     if name == "contiguous_copy_bf16":
         x, y = t(10, 100, dtype="bf16"), t(100, 10, dtype="bf16")
         ops, _ = count(f"  %p = nap.permute %x [1, 0] : {x} -> {y}\n  %r = nap.stop_gradient %p : {y}", f"%x: {x}", (y, "%r"))
@@ -453,6 +249,29 @@ def small(name, c):
         return attention(c["B"], c["H"], c["T"], c["T"], c["D"], c["D"], to=0, backward=True)["dense"]
     if name == "flashattn.flops_fwd_bwd_flash":
         return flops(preset="torch", layers=1, heads=c["H"], head_size=c["D"], ffn=0, context=c["T"], tokens=c["B"] * c["T"])
+    if name == "xla.conv_same_4x4_k2":
+        return convolution(1, 1, 4, 4, 2, 2, 0, high=1)[1]["exact"]
+    if name == "xla.conv_extreme_pad.flops":
+        return extreme_convolution(512 * 1024)
+    if name == "torchfc.variety":
+        # The shapes of PyTorch's test: mm, addmm and matmul of matrices, an einsum, a linear layer.
+        return sum(einsum("ij,jk->ik", t(m, k), t(k, n), t(m, n))[0]["mm"]
+                   for m, k, n in ((4, 5, 6), (4, 5, 6), (5, 6, 7), (6, 7, 8), (8, 9, 10)))
+    if name == "torchfc.resnet18_conv1_group_bwd":
+        # A step without the blocks of that stage, whose input has as many channels as their result.
+        b1, b2, b3, b4, wide = RESNETS["resnet18"]
+        whole, without = (model_flops(step("resnet", b1=b, b2=b2, b3=b3, b4=b4, wide=wide, gradient="true")) for b in (b1, 0))
+        return whole - without - part(vision("resnet18"), "layer1.N.conv1", "layer1.N.conv2")
+    if name == "torch_profiler.resnet18_10class_fwd":
+        # That tool counts an addition for the counter of each batch norm: one a running mean.
+        return dense(vision("resnet18", classes=c["classes"])) + len(re.findall(r'nap\.declare +buffer @"?[^" ]*running_mean', emit("resnet", ())))
+    if name.endswith("deepspeed.addmm"):
+        # 4 x 8 x 5 multiply-adds and an addition an element: no other sizes give both figures.
+        m, k, n = 4, 8, 5
+        x, y, z = t(m, k), t(k, n), t(m, n)
+        ops, _ = count(f'  %p = nap.einsum "ij,jk->ik" %x, %y : ({x}, {y}) -> {z}\n  %r = nap.add %b, %p : {z}',
+                       f"%x: {x}, %y: {y}, %b: {z}", (z, "%r"))
+        return sum(summed(counters, "mm", "vec") for _, counters, _ in ops)
     if name.startswith("xla.matmul"):
         counters, least = einsum("ij,jk->ik", t(10, 5), t(5, 30), t(10, 30))
         return counters["mm"] if name.endswith("flops") else least
@@ -470,6 +289,8 @@ def small(name, c):
     if name == "issue.tpp_mlir_flops":
         return einsum("ij,jk->ik", t(c["M"], c["K"]), t(c["K"], c["N"]), t(c["M"], c["N"]))[0]["mm"]
     if name.startswith("einsum."):
+        if name.endswith("naive"):
+            return loop_nest(c["eq"], *([c["dim"]] * 8 if "dim" in c else (c[letter] for letter in "ijkl")))
         if name == "einsum.outer_chain.optimal":
             return summed(einsum("ea,fb,abcd,gc,hd->efgh", *[t(10, 10)] * 2, t(10, 10, 10, 10), *[t(10, 10)] * 2,
                                  t(10, 10, 10, 10))[0], "mm", "vec")
@@ -481,6 +302,33 @@ def small(name, c):
         counts = attention(1, 1, c["Sq"], c["Sk"], 1, 1, to=c["Sk"] - c["Sq"])
         return counts["exact"] // 4
     raise KeyError(name)
+
+
+def extreme_convolution(large):
+    """XLA's test of a convolution of which one place alone is inside: image and kernel of `large`, both dilated by it, padded and strided by one less."""
+    padded, windows = t(1, 1, 2 * (large - 1) + (large - 1) * large + 1), t(1, 1, 3, large)
+    x, y = t(1, 1, large), t(1, 1, 3)
+    edge = large - 1
+    body = f"""  %p = nap.pad %x low [0, 0, {edge}] high [0, 0, {edge}] inner [0, 0, {edge}] with 0.0 : {x} -> {padded}
+  %w = nap.window %p sizes [{large}] strides [{edge}] dilations [{large}] : {padded} -> {windows}
+  %r = nap.einsum "bciu,ocu->boi" %w, %f : ({windows}, {x}) -> {y}"""
+    return count(body, f"%x: {x}, %f: {x}")[1]["exact"]
+
+
+def loop_nest(pattern, *sizes):
+    """What --explain says of one loop nest over all letters of a model's einsum."""
+    groups = pattern.replace("->", ",").split(",")
+    letters = "".join(sorted(set("".join(groups))))
+    size = dict(zip(letters, sizes))
+    shapes = [[size[letter] for letter in group] for group in groups[:-1]]
+    lines = [f"  param p{i} : {shape} = zeros" for i, shape in enumerate(shapes)]
+    spaced = ", ".join(" ".join(group) for group in groups[:-1]) + " -> " + " ".join(groups[-1])
+    lines += [f'  y = einsum({", ".join(f"p{i}" for i in range(len(shapes)))}, "{spaced}")', "  loss = sum(y)", "  train { optimizer = sgd(lr = 0.1) }"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "chain.nap"
+        file.write_text("\n".join(["model chain() {", *lines, "}"]) + "\n")
+        text = run("napkin", "report", str(file), "--after=import", "--explain=einsum")
+    return int(re.search(r"in one loop nest ([\d,]+)", text)[1].replace(",", ""))
 
 
 def sums(name, c):
@@ -528,7 +376,31 @@ def sums(name, c):
     raise KeyError(name)
 
 
+def adamw_kernel(n):
+    """AdamW of n bf16 weights with their f32 master copy, as one kernel: its least bytes."""
+    x, half = t(n), t(n, dtype="bf16")
+    lines = []
+
+    def op(name, text):
+        lines.append(f"  %{name} = nap.{text}")
+
+    for name, value in (("b1", 0.9), ("c1", 0.1), ("b2", 0.95), ("c2", 0.05), ("eps", "1.0e-8"), ("lr", 0.001), ("decay", 0.99)):
+        op(name, f"constant dense<{value}> : {x}")
+    op("g", f"cast %grad : {half} -> {x}")
+    for name, text in (("m1", "mul %m, %b1"), ("g1", "mul %g, %c1"), ("new_m", "add %m1, %g1"), ("v1", "mul %v, %b2"), ("gg", "mul %g, %g"),
+                       ("g2", "mul %gg, %c2"), ("new_v", "add %v1, %g2"), ("root", "sqrt %new_v"), ("safe", "add %root, %eps"),
+                       ("way", "div %new_m, %safe"), ("step", "mul %way, %lr"), ("kept", "mul %master, %decay"), ("new", "sub %kept, %step")):
+        op(name, f"{text} : {x}")
+    op("weight", f"cast %new : {x} -> {half}")
+    results = f"{half}, {x}, {x}, {x}"
+    ops, _ = count("\n".join(lines), f"%grad: {half}, %master: {x}, %m: {x}, %v: {x}", (f"({results})", "%weight, %new, %new_m, %new_v"), ("--nap-fuse",))
+    (_, _, least), = ops
+    return least
+
+
 def trap(name, c):
+    if name == "deepspeed.addmm":
+        return small(name, c)
     if name in ("gpt2_large_paper_name", "gpt2_xl_paper_name"):
         layers, width, heads = {"large": (36, 1280, 20), "xl": (48, 1600, 25)}[c["model"]]
         return forward("gpt2", layers=layers, d=width, heads=heads)["parameters"]
@@ -554,6 +426,9 @@ FAMILIES = {"params": params, "lec2": lec2, "a1": a1, "nanogpt": nanogpt, "chinc
 
 def value_of(entry):
     family, rest = entry["name"].split(".", 1)
+    listed = list_value(entry["name"], entry["config"])
+    if listed is not None:
+        return listed
     if family == "device":
         return device(entry["name"], entry["config"])
     if family in FAMILIES:

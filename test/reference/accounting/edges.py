@@ -194,6 +194,44 @@ def use_by_types(folder):
         expect(abs(use[name] * 1e-6 / seconds - 1) < 1e-9, True, f"{name} of two types: {use[name]}, wanted {seconds / 1e-6}")
 
 
+def inside(size, kernel, stride, dilation, padding):
+    """Of one axis, pairs of a place and an offset whose element is in the image, and all pairs; by looking at each."""
+    places = range((size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
+    pairs = [p * stride + o * dilation - padding for p in places for o in range(kernel)]
+    return sum(0 <= at < size for at in pairs), len(pairs)
+
+
+def taps(draw, folder):
+    """Convolutions of random sizes, strides, dilations, paddings and groups, with both gradients: the model asks for taps in the image, three times; the
+    program makes all."""
+    file = pathlib.Path(folder) / "conv.nap"
+    asked = 0
+    while asked < 12:
+        h, w, ku, kv, su, sv, dilation, pu, pv, groups, n, c, o = (draw.randrange(low, high) for low, high in (
+            (1, 12), (1, 12), (1, 5), (1, 5), (1, 4), (1, 4), (1, 3), (0, 4), (0, 4), (1, 4), (1, 4), (1, 4), (1, 4)))
+        if h + 2 * pu < dilation * (ku - 1) + 1 or w + 2 * pv < dilation * (kv - 1) + 1:
+            continue
+        asked += 1
+        file.write_text(f"""model m() {{
+  param x : [{n}, {c * groups}, {h}, {w}] = normal()
+  y = conv2d@conv(x, {o * groups}, [{ku}, {kv}], stride = [{su}, {sv}], padding = [{pu}, {pv}], dilation = {dilation}, groups = {groups}, bias = false)
+  loss = sum(y * y)
+  train {{ optimizer = sgd(lr = 0.1) }}
+}}
+""")
+        rows, columns = inside(h, ku, su, dilation, pu), inside(w, kv, sv, dilation, pv)
+        exact, whole = (2 * n * groups * o * c * rows[i] * columns[i] for i in (0, 1))
+        r = report(file, {}, "--after=nap-assemble-step")
+        what = f"convolution of {h}x{w} by {ku}x{kv}, stride {su} {sv}, dilation {dilation}, padding {pu} {pv}, {groups} groups"
+        # Where one of the three sums is of one term, it is a plain product, in `vec`.
+        forward, last = r["forward_flops"], r["rows"][-1]
+        if min(c * ku * kv, n * (rows[1] // ku) * (columns[1] // kv), o) > 1:
+            expect((forward["exact"], forward["padded"]), (exact, whole - exact), f"{what}: forward")
+            expect((last["model_flops"]["exact"], last["model_flops"]["padded"]), (3 * exact, 3 * (whole - exact)), f"{what}: a step")
+        expect(r["presets"]["padded"], last["model_flops"]["dense"], f"{what}: preset padded")
+        expect(forward["dense"] - forward["padded"], forward["exact"], f"{what}: dense less padding")
+
+
 def numbers(text):
     return {name: int(value.replace(",", "")) for name, value in re.findall(r"(\w+) ([\d,]+)", text)}
 
@@ -237,6 +275,7 @@ def main():
         recompute(folder)
         four_parts(folder)
         use_by_types(folder)
+        taps(draw, folder)
     explained()
     print(*FAULTS, f"{'wrong' if FAULTS else 'ok'} {ASKED}", sep="\n")
 

@@ -12,7 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
-SCHEMA = (ROOT / "docs" / "accounting.md").read_text().split("## The report as JSON")[1]
+DOCS = (ROOT / "docs" / "accounting.md").read_text().split("## The report as JSON")[1]
 FAULTS = []
 
 
@@ -60,6 +60,7 @@ def check_rows(name, r):
         for figure in ("bytes_min", "bytes_plan"):
             expect(sum(kernel[figure] for kernel in row["kernels"]) == row[figure], f"{where}: {figure} does not add up")
         expect(row["bytes_min"] <= row["bytes_plan"], f"{where}: less is planned than must be moved")
+        expect(r["bytes_graph"] <= row["bytes_plan"] or "model_flops" not in row, f"{where}: less is planned than the whole graph must move")
         if row["pass"] == "nap-fuse":
             expect(row["hw_flops"] == before["hw_flops"], f"{where}: fusion changes products")
             expect(row["bytes_plan"] <= before["bytes_plan"], f"{where}: fusion moves more")
@@ -74,11 +75,78 @@ def check_rows(name, r):
 
 
 def check_schema(name, r):
-    """Every member stands in docs/accounting.md; the classes of memory are called there by that name."""
+    """The report is of the schema, and every member stands in docs/accounting.md."""
+    checked = subprocess.run([sys.executable, ROOT / "test/tools/Inputs/check_schema.py", ROOT / "docs/report.schema.json"],
+                             input=json.dumps(r), capture_output=True, text=True)
+    expect(re.match(r"ok \d+\n$", checked.stdout), f"{name}: {checked.stdout}{checked.stderr}")
     row = r["rows"][-1]
     for members in (r, r["forward_flops"], r["forward_parts"][0], row, row["model_flops"], row["work"][0], row["peak"], row["peak"]["live"][0], row["kernels"][0]):
         for member in members:
-            expect(re.search(rf"\b{member}\b", SCHEMA), f"{name}: docs/accounting.md does not name \"{member}\"")
+            expect(re.search(rf"\b{member}\b", DOCS), f"{name}: docs/accounting.md does not name \"{member}\"")
+
+
+def covered(places):
+    """Bytes that intervals (first, end) cover together."""
+    total, reach = 0, 0
+    for first, end in sorted(places):
+        total += max(0, end - max(first, reach))
+        reach = max(reach, end)
+    return total
+
+
+def overlap(one, other):
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def replay(name, file, defines, r, *flags):
+    """Places and frees of the planned program, one launch after another: no tensor that is still read is written over, and the bytes in use are those
+    of the report, launch by launch."""
+    words = [word for key, value in defines.items() for word in ("-D", f"{key}={value}")]
+    program = json.loads(run("napkin", "compile", str(file), *words, *flags, "--emit=plan"))
+    tensors, last = program["tensors"], r["rows"][-1]
+    place = [(tensor["offset"], tensor["offset"] + tensor["bytes"]) for tensor in tensors]
+    kept = [place[i] for i, tensor in enumerate(tensors) if tensor["role"] not in ("temporary", "result")]
+    # New versions lie where the old ones do.
+    stays = {i for i in range(len(tensors)) if any(overlap(place[i], each) for each in kept)}
+    expect(covered(kept) == last["memory"]["state"], f"{name}: what stays takes other bytes than the state of the report")
+    expect(max(end for _, end in place) <= program["arena_bytes"] == last["memory"]["total"], f"{name}: the arena is not the report's")
+    timelines, most = [], 0
+    for function in program["functions"]:
+        launches, live, timeline = function["launches"], set(), []
+        read_last = {argument: number for number, launch in enumerate(launches) for argument in launch["arguments"]}
+        for number, launch in enumerate(launches):
+            written = set(launch["results"]) - stays
+            # What a result takes the place of, its launch is the last to read. Parts of a join that others write lie in it.
+            taken = {other for other in live for result in written if overlap(place[result], place[other]) and read_last.get(other, -1) <= number}
+            for result in written:
+                for other in live - taken - written:
+                    inside = place[other][0] <= place[result][0] and place[result][1] <= place[other][1]
+                    expect(inside or not overlap(place[result], place[other]),
+                           f"{name}, {function['name']}, launch {number}: tensor {result} is written over {other}, which is still read")
+            live = live - taken | written
+            timeline.append(last["memory"]["state"] + covered(place[i] for i in live | set(launch["arguments"]) - stays))
+            live -= set(launch.get("dies", ()))
+        timelines.append(timeline)
+        if function["name"] in ("prepare", "step", "counts", "micro_first", "micro_next", "update"):
+            most = max(most, *timeline, 0)
+    expect(r["timeline"] in timelines, f"{name}: no function of the plan has the timeline of the report")
+    expect(most + last["memory"]["padding"] == last["memory"]["total"], f"{name}: the replay's peak is not the report's")
+
+
+def check_scaling(name, reports, sizes):
+    """Over once, twice and four times a size: every count and the saved bytes grow evenly, the model's products from nothing, the state not at all."""
+    rows = [next(row for row in r["rows"] if row["pass"] == "nap-assemble-step") for r in reports]
+
+    def even(what, values):
+        expect(values[2] - values[1] == 2 * (values[1] - values[0]) >= 0, f"{name}: {what} does not grow evenly with {sizes}: {values}")
+
+    for counter in ("vec", "trn", "cmp"):
+        even(counter, [row[counter] for row in rows])
+    even("saved bytes", [row["memory"]["saved_at_loss"] for row in rows])
+    for what in ("states", "parameters", "gradients"):
+        expect(len({row["memory"][what] for row in rows}) == 1, f"{name}: {what} change with {sizes}")
+    # What the update computes is the same, whatever the batch: the step's functions less what grows.
+    return [2 * rows[0][counter] - rows[1][counter] for counter in ("vec", "trn")]
 
 
 def check_model(name, file, defines, batch, dtypes=True):
@@ -86,7 +154,11 @@ def check_model(name, file, defines, batch, dtypes=True):
     check_rows(name, r)
     check_schema(name, r)
     expect(r == report(file, defines), f"{name}: two reports differ")
-    double = report(file, {**defines, batch: 2 * defines[batch]})
+    double, fourfold = (report(file, {**defines, batch: times * defines[batch]}) for times in (2, 4))
+    replay(name, file, defines, r)
+    fixed = check_scaling(name, (r, double, fourfold), "the batch")
+    expect(fixed == check_scaling(name, (double, fourfold, report(file, {**defines, batch: 8 * defines[batch]})), "the batch"),
+           f"{name}: the update's work changes with the batch")
     first, second = r["rows"][-1], double["rows"][-1]
     expect(second["model_flops"]["exact"] == 2 * first["model_flops"]["exact"], f"{name}: twice the batch is not twice the products")
     expect(second["memory"]["state"] - second["memory"]["inputs"] == first["memory"]["state"] - first["memory"]["inputs"],
@@ -115,6 +187,60 @@ def check_model(name, file, defines, batch, dtypes=True):
     shares = [float(line.split()[-1]) for line in top[1:] if line and not line.startswith(("= all", "NOTE"))]
     expect(abs(sum(shares) - 100) < 0.05 * len(shares) + 0.05, f"{name}: shares are {sum(shares)} %")
     return r
+
+
+def random_decoder(seed):
+    """A decoder of random sizes, no two equal: keys and values of other sizes, any number of heads. The text, what a token multiplies with weights, what a
+    pair of positions costs."""
+    draw = random.Random(seed)
+    vocab, d, e, f, hidden = draw.sample(range(4, 40), 5)
+    heads, layers = draw.randrange(1, 5), draw.randrange(1, 4)
+    optimizer = draw.choice(["sgd(lr = 0.1)", "adagrad(lr = 0.1)", "adamw(lr = 0.001)"])
+    text = f"""model d{seed}() {{
+  dim batch = 2, seq = 6
+  input tokens, targets : i32[batch, seq]
+  param wte : [{vocab}, {d}] = normal(std = 0.02)
+  x = embed(wte, tokens)
+  for i in 0:{layers} {{
+    x = block@h.{{i}}(x)
+  }}
+  loss = cross_entropy(einsum(x, wte, "b s d, v d -> b s v"), targets)
+  train {{ optimizer = {optimizer} }}
+}}
+layer block(x: [b, s, d]) -> [b, s, d] {{
+  q, k = rearrange(linear@qk(x, {2 * heads * e}), "b s (two h e) -> two b h s e", two = 2, h = {heads})
+  v = rearrange(linear@v(x, {heads * f}, bias = false), "b s (h f) -> b h s f", h = {heads})
+  y = scaled_dot_product_attention(q, k, v, causal = true)
+  x = x + linear@out(rearrange(y, "b h s f -> b s (h f)"), d)
+  return x + linear@down(gelu_tanh(linear@up(x, {hidden}, bias = false)), d)
+}}
+"""
+    token = 2 * (layers * (2 * heads * e * d + 2 * heads * f * d + 2 * d * hidden) + vocab * d)
+    return text, token, 2 * layers * heads * (e + f)
+
+
+def check_decoder(seed, folder):
+    """Twice the length, over a random decoder: products with weights double, attention has the pairs that there are, what is saved and the update as for
+    the batch."""
+    text, token, pair = random_decoder(seed)
+    file, name = pathlib.Path(folder) / f"d{seed}.nap", f"random decoder {seed}"
+    file.write_text(text)
+    reports = []
+    for batch, length in ((2, 6), (2, 12), (2, 24), (4, 12)):
+        r = report(file, {"batch": batch, "seq": length})
+        check_rows(f"{name} of {length}", r)
+        forward = {"exact": batch * (length * token + length * (length + 1) // 2 * pair), "dense": batch * (length * token + length**2 * pair)}
+        step = r["rows"][-1]["model_flops"]
+        for how, flops in forward.items():
+            expect(r["forward_flops"][how] == flops, f"{name} of {batch} x {length}: forward {how} is {r['forward_flops'][how]}, wanted {flops}")
+            expect(step[how] == 3 * flops, f"{name} of {batch} x {length}: a step, {how}, is not three times forward")
+        reports.append(r)
+    # 24 positions lie in one block of attention; its probabilities are in no memory.
+    saved = [next(row["memory"]["saved_at_loss"] for row in r["rows"] if row["pass"] == "nap-assemble-step") for r in reports]
+    expect(saved[1] - saved[0] == (saved[2] - saved[1]) // 2 > 0, f"{name}: saved bytes do not grow evenly with the length: {saved}")
+    expect(len({(r["rows"][-1]["memory"]["states"], r["rows"][-1]["memory"]["parameters"]) for r in reports}) == 1, f"{name}: state grows with the length")
+    replay(name, file, {"batch": 2, "seq": 12}, reports[1])
+    replay(f"{name} in parts", file, {"batch": 2, "seq": 12}, report(file, {"batch": 2, "seq": 12}, "--accumulate=3"), "--accumulate=3")
 
 
 def random_model(seed):
@@ -169,6 +295,8 @@ def main():
             # The input wants no gradient.
             expect(r["rows"][-1]["model_flops"]["exact"] == 3 * forward - batch * products[0],
                    f"random model {seed}: backward is not twice forward without the first layer's input")
+            asked += 1
+            check_decoder(seed, folder)
             asked += 1
     print(*FAULTS, f"{'wrong' if FAULTS else 'ok'} {asked}", sep="\n")
 
