@@ -1,10 +1,12 @@
 // Answers to budgets.
 #include "passes/planning/remat/Rematerialize.h"
+#include "passes/planning/chains/Blocks.h"
 #include "passes/planning/chains/Chain.h"
 #include "passes/planning/remat/Search.h"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 using namespace nap::planning;
 
@@ -16,7 +18,7 @@ static int64_t probesFor(const RematProblem &problem) {
 
 /// Fills in what follows from the sequence.
 static RematResult finish(const RematProblem &problem, const RematState &state, int64_t budget,
-                          bool mayMove) {
+                          const RematLimits &limits) {
   RematResult result;
   result.sequence = state.sequence;
   result.peak = state.peak();
@@ -24,8 +26,8 @@ static RematResult finish(const RematProblem &problem, const RematState &state, 
   result.time = state.time;
   int64_t once = timeOnce(problem);
   result.addedTime = result.time - once;
-  if (result.fits)
-    result.addedTimeBound = addedTimeBound(problem, budget, mayMove);
+  if (result.fits && limits.wantsBound)
+    result.addedTimeBound = addedTimeBound(problem, budget, limits.mayMove);
   int64_t least = once + result.addedTimeBound;
   result.gap = least > 0 ? double(result.time - least) / double(least) : 0;
   return result;
@@ -86,7 +88,72 @@ RematResult nap::planning::rematerialize(const RematProblem &problem, int64_t bu
   RematFacts facts(problem);
   RematState state(facts, givenOrder(problem), budget);
   search(facts, state, limits);
-  return finish(problem, state, budget, limits.mayMove);
+  return finish(problem, state, budget, limits);
+}
+
+namespace {
+/// Answers to budgets, from the largest down.
+class FallingBudgets {
+public:
+  FallingBudgets(const RematFacts &facts, const RematLimits &limits, int64_t most)
+      : facts(facts), limits(limits), most(most),
+        current(facts, givenOrder(facts.problem), most) {}
+
+  /// Leaves in `current` the fastest that is found for `budget`; false if nothing meets it.
+  bool lower(int64_t budget);
+
+  const RematFacts &facts;
+  const RematLimits &limits;
+  int64_t most;
+  RematState current;
+
+private:
+  bool goOn(RematState &state);
+  bool takeBlocks(RematState &state, bool fits);
+
+  std::optional<BlockChain> blocks;
+};
+} // namespace
+
+/// From what meets the budget before, which was larger.
+bool FallingBudgets::goOn(RematState &state) {
+  RematSearch search(facts, limits);
+  if (!search.descend(state, 0))
+    return false;
+  search.prune(state);
+  return true;
+}
+
+/// Where the steps part into blocks, a table over all of them knows a schedule for every budget.
+bool FallingBudgets::takeBlocks(RematState &state, bool fits) {
+  if (!blocks)
+    blocks.emplace(facts.problem, most);
+  Sequence sequence = blocks->solve(state.budget);
+  if (sequence.empty())
+    return fits;
+  RematState other(facts, std::move(sequence), state.budget);
+  if (!fits || other.time < state.time)
+    state.assign(std::move(other.sequence));
+  return true;
+}
+
+bool FallingBudgets::lower(int64_t budget) {
+  current.setBudget(budget);
+  if (current.area == 0)
+    return true;
+  if (budget < floorBound(facts.problem))
+    return false;
+  RematState next = current;
+  bool fits = takeBlocks(next, goOn(next));
+  if (!fits) {
+    next.assign(givenOrder(facts.problem));
+    fits = searchOnce(facts, next, limits);
+  } else {
+    RematSearch(facts, limits).repairWindows(next);
+  }
+  if (fits || next.peak() < current.peak())
+    current.assign(std::move(next.sequence));
+  return fits;
 }
 
 std::vector<RematResult> nap::planning::rematerialize(const RematProblem &problem,
@@ -102,14 +169,24 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
   // All budgets together take a few times what one takes.
   RematLimits each = limits;
   each.work = limits.work * 4 / (3 + std::max<int64_t>(1, int64_t(budgets.size())));
+  bool isShort = problem.costs.size() <= kShort;
+  std::vector<Sequence> found(budgets.size());
+  if (!isShort && !budgets.empty()) {
+    FallingBudgets falling(facts, each, budgets[rising.back()]);
+    for (size_t place = rising.size(); place-- > 0;) {
+      falling.lower(budgets[rising[place]]);
+      found[rising[place]] = falling.current.sequence;
+    }
+  }
   const RematResult *least = nullptr;
   for (size_t index : rising) {
-    RematState state(facts, givenOrder(problem), budgets[index]);
-    bool fits = search(facts, state, each);
+    RematState state(facts, isShort ? givenOrder(problem) : std::move(found[index]),
+                     budgets[index]);
+    bool fits = isShort ? search(facts, state, each) : state.area == 0;
     // What meets a smaller budget meets this one.
     if (least && least->fits && (!fits || least->time < state.time))
       state.assign(least->sequence);
-    results[index] = finish(problem, state, budgets[index], limits.mayMove);
+    results[index] = finish(problem, state, budgets[index], limits);
     least = &results[index];
   }
   return results;
@@ -123,13 +200,25 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
   quick.attempts = std::min<int64_t>(limits.attempts, probes / 2);
   quick.work = limits.work / 4 / probes;
   quick.firstWork = std::max<int64_t>(quick.work, 100'000 * int64_t(problem.costs.size()));
+  bool isShort = problem.costs.size() <= kShort;
   // No budget below `low` is met; halves of what is left are tried, and then what is right below.
   int64_t low = floorBound(problem);
   for (int64_t probe = 0; probe < probes && low < least.peak(); ++probe) {
     int64_t budget = probe == 0 ? low : low + (least.peak() - low) / 2;
-    RematState state(facts, givenOrder(problem), budget);
+    RematState state = least;
+    state.setBudget(budget);
     bool fits = state.peak() <= budget;
+    // What is least so far is often near: from there it is not far.
+    if (!isShort && probe > 0) {
+      RematSearch search(facts, quick);
+      fits = search.descend(state, 0);
+      if (fits)
+        search.prune(state);
+    }
     if (!fits) {
+      if (state.peak() < least.peak())
+        least.assign(state.sequence);
+      state.assign(givenOrder(problem));
       quick.seed = limits.seed + uint64_t(probe);
       RematSearch search(facts, quick);
       fits = takeChain(facts, state, quick, search.findFirst(state));
@@ -143,5 +232,5 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
   }
   least.setBudget(least.peak());
   RematSearch(facts, limits).prune(least);
-  return finish(problem, least, least.peak(), limits.mayMove);
+  return finish(problem, least, least.peak(), limits);
 }
