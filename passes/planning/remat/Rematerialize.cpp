@@ -1,12 +1,10 @@
 // Answers to budgets.
 #include "passes/planning/remat/Rematerialize.h"
-#include "passes/planning/chains/Blocks.h"
 #include "passes/planning/chains/Chain.h"
 #include "passes/planning/remat/Search.h"
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 using namespace nap::planning;
 
@@ -96,22 +94,17 @@ namespace {
 class FallingBudgets {
 public:
   FallingBudgets(const RematFacts &facts, const RematLimits &limits, int64_t most)
-      : facts(facts), limits(limits), most(most),
-        current(facts, givenOrder(facts.problem), most) {}
+      : facts(facts), limits(limits), current(facts, givenOrder(facts.problem), most) {}
 
   /// Leaves in `current` the fastest that is found for `budget`; false if nothing meets it.
   bool lower(int64_t budget);
 
   const RematFacts &facts;
   const RematLimits &limits;
-  int64_t most;
   RematState current;
 
 private:
   bool goOn(RematState &state);
-  bool takeBlocks(RematState &state, bool fits);
-
-  std::optional<BlockChain> blocks;
 };
 } // namespace
 
@@ -124,19 +117,6 @@ bool FallingBudgets::goOn(RematState &state) {
   return true;
 }
 
-/// Where the steps part into blocks, a table over all of them knows a schedule for every budget.
-bool FallingBudgets::takeBlocks(RematState &state, bool fits) {
-  if (!blocks)
-    blocks.emplace(facts.problem, most);
-  Sequence sequence = blocks->solve(state.budget);
-  if (sequence.empty())
-    return fits;
-  RematState other(facts, std::move(sequence), state.budget);
-  if (!fits || other.time < state.time)
-    state.assign(std::move(other.sequence));
-  return true;
-}
-
 bool FallingBudgets::lower(int64_t budget) {
   current.setBudget(budget);
   if (current.area == 0)
@@ -144,7 +124,7 @@ bool FallingBudgets::lower(int64_t budget) {
   if (budget < floorBound(facts.problem))
     return false;
   RematState next = current;
-  bool fits = takeBlocks(next, goOn(next));
+  bool fits = goOn(next);
   if (!fits) {
     next.assign(givenOrder(facts.problem));
     fits = searchOnce(facts, next, limits);
@@ -192,6 +172,25 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
   return results;
 }
 
+/// What a long timeline's least peak is: below what is found, parts of it that double where they
+/// are met and are halved where not.
+static void lowerFromAbove(const RematFacts &facts, RematState &least, const RematLimits &limits) {
+  int64_t low = floorBound(facts.problem), part = 32;
+  for (int64_t failures = 0; failures < 4 && low < least.peak();) {
+    int64_t budget = std::max(low, least.peak() - std::max<int64_t>(1, least.peak() / part));
+    RematState state = least;
+    state.setBudget(budget);
+    RematSearch search(facts, limits);
+    bool fits = search.descend(state, 0);
+    if (fits)
+      search.prune(state);
+    if (state.peak() < least.peak())
+      least.assign(std::move(state.sequence));
+    failures += !fits;
+    part = fits ? std::max<int64_t>(2, part / 2) : part * 4;
+  }
+}
+
 RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLimits &limits) {
   RematFacts facts(problem);
   RematState least(facts, givenOrder(problem), 0);
@@ -203,22 +202,11 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
   bool isShort = problem.costs.size() <= kShort;
   // No budget below `low` is met; halves of what is left are tried, and then what is right below.
   int64_t low = floorBound(problem);
-  for (int64_t probe = 0; probe < probes && low < least.peak(); ++probe) {
+  for (int64_t probe = 0; probe < (isShort ? probes : 2) && low < least.peak(); ++probe) {
     int64_t budget = probe == 0 ? low : low + (least.peak() - low) / 2;
-    RematState state = least;
-    state.setBudget(budget);
+    RematState state(facts, givenOrder(problem), budget);
     bool fits = state.peak() <= budget;
-    // What is least so far is often near: from there it is not far.
-    if (!isShort && probe > 0) {
-      RematSearch search(facts, quick);
-      fits = search.descend(state, 0);
-      if (fits)
-        search.prune(state);
-    }
     if (!fits) {
-      if (state.peak() < least.peak())
-        least.assign(state.sequence);
-      state.assign(givenOrder(problem));
       quick.seed = limits.seed + uint64_t(probe);
       RematSearch search(facts, quick);
       fits = takeChain(facts, state, quick, search.findFirst(state));
@@ -230,6 +218,8 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
     if (!fits)
       low = budget + 1;
   }
+  if (!isShort)
+    lowerFromAbove(facts, least, quick);
   least.setBudget(least.peak());
   RematSearch(facts, limits).prune(least);
   return finish(problem, least, least.peak(), limits);
