@@ -16,6 +16,9 @@ static planning::RematLimits limitsOf() {
   return limits;
 }
 
+/// Steps up to which blocks are not looked for.
+static constexpr size_t kFewSteps = 200;
+
 void StepSearch::addStep(int64_t number) {
   const planning::Recomputation &from = model.problem;
   kernels.add(from.timeline.steps[number], from.costs[number], from.isRepeatable[number]);
@@ -98,7 +101,10 @@ planning::Sequence StepSearch::launches(const planning::Sequence &sequence) cons
 
 std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budgets) const {
   std::vector<SearchedSequence> result;
-  for (const planning::RematResult &found : planning::rematerialize(problem, budgets, limitsOf()))
+  if (!blocks && problem.costs.size() > kFewSteps)
+    blocks = std::make_unique<planning::BlockChain>(problem, peak());
+  for (const planning::RematResult &found :
+       planning::rematerialize(problem, budgets, limitsOf(), blocks.get()))
     result.push_back({launches(found.sequence), found.fits, found.peak});
   return result;
 }

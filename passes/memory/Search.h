@@ -3,7 +3,10 @@
 
 #include "passes/memory/StepModel.h"
 #include "passes/memory/order/KernelProblem.h"
+#include "passes/planning/chains/Blocks.h"
 #include "passes/planning/remat/Rematerialize.h"
+
+#include <memory>
 
 namespace nap {
 
@@ -47,6 +50,8 @@ private:
   /// The same with the least that an additional execution of each step can cost: another way to
   /// compute one of its tensors may cost less, and a kernel is both of its stages.
   planning::RematProblem leastCosts;
+  /// The problem as blocks, once it was asked for; none of a short one.
+  mutable std::unique_ptr<planning::BlockChain> blocks;
   /// Per step of the problem: the step of the model.
   std::vector<int64_t> stepOf;
   /// Per step of the model: the step of the program that it is the first or the second stage of.

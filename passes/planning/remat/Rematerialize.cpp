@@ -1,5 +1,6 @@
 // Answers to budgets.
 #include "passes/planning/remat/Rematerialize.h"
+#include "passes/planning/chains/Blocks.h"
 #include "passes/planning/chains/Chain.h"
 #include "passes/planning/remat/Search.h"
 
@@ -93,18 +94,22 @@ namespace {
 /// Answers to budgets, from the largest down.
 class FallingBudgets {
 public:
-  FallingBudgets(const RematFacts &facts, const RematLimits &limits, int64_t most)
-      : facts(facts), limits(limits), current(facts, givenOrder(facts.problem), most) {}
+  FallingBudgets(const RematFacts &facts, const RematLimits &limits, const BlockChain *blocks,
+                 int64_t most)
+      : facts(facts), limits(limits), blocks(blocks),
+        current(facts, givenOrder(facts.problem), most) {}
 
   /// Leaves in `current` the fastest that is found for `budget`; false if nothing meets it.
   bool lower(int64_t budget);
 
   const RematFacts &facts;
   const RematLimits &limits;
+  const BlockChain *blocks;
   RematState current;
 
 private:
   bool goOn(RematState &state);
+  bool takeBlocks(RematState &state, bool fits);
 };
 } // namespace
 
@@ -117,6 +122,17 @@ bool FallingBudgets::goOn(RematState &state) {
   return true;
 }
 
+/// From the schedule of blocks, lowered where it needs more.
+bool FallingBudgets::takeBlocks(RematState &state, bool fits) {
+  Sequence sequence = blocks ? blocks->near(state.budget) : Sequence();
+  RematState other(facts, givenOrder(facts.problem), state.budget);
+  if (sequence.empty() || !other.assign(std::move(sequence)) || !goOn(other))
+    return fits;
+  if (!fits || other.time < state.time)
+    state.assign(std::move(other.sequence));
+  return true;
+}
+
 bool FallingBudgets::lower(int64_t budget) {
   current.setBudget(budget);
   if (current.area == 0)
@@ -124,7 +140,11 @@ bool FallingBudgets::lower(int64_t budget) {
   if (budget < floorBound(facts.problem))
     return false;
   RematState next = current;
-  bool fits = goOn(next);
+  // All the way from the given order takes long: not where blocks are as good.
+  bool isFirst = current.time == timeOnce(facts.problem);
+  bool fits = isFirst && takeBlocks(next, false);
+  if (!fits)
+    fits = isFirst ? goOn(next) : takeBlocks(next, goOn(next));
   if (!fits) {
     next.assign(givenOrder(facts.problem));
     fits = searchOnce(facts, next, limits);
@@ -138,7 +158,8 @@ bool FallingBudgets::lower(int64_t budget) {
 
 std::vector<RematResult> nap::planning::rematerialize(const RematProblem &problem,
                                                       const std::vector<int64_t> &budgets,
-                                                      const RematLimits &limits) {
+                                                      const RematLimits &limits,
+                                                      const BlockChain *blocks) {
   RematFacts facts(problem);
   std::vector<size_t> rising(budgets.size());
   std::iota(rising.begin(), rising.end(), 0);
@@ -152,7 +173,7 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
   bool isShort = problem.costs.size() <= kShort;
   std::vector<Sequence> found(budgets.size());
   if (!isShort && !budgets.empty()) {
-    FallingBudgets falling(facts, each, budgets[rising.back()]);
+    FallingBudgets falling(facts, each, blocks, budgets[rising.back()]);
     for (size_t place = rising.size(); place-- > 0;) {
       falling.lower(budgets[rising[place]]);
       found[rising[place]] = falling.current.sequence;

@@ -45,10 +45,15 @@ struct RematResult {
 RematResult rematerialize(const RematProblem &problem, int64_t budget,
                           const RematLimits &limits = {});
 
-/// Answers to several budgets, each where its budget stands. Time never rises with the budget.
+class BlockChain;
+
+/// Answers to several budgets, each where its budget stands. Time never rises with the budget. Long
+/// timelines are lowered from the largest budget to the least, each from the one before; with
+/// `blocks` of the same problem, from what these have for each as well.
 std::vector<RematResult> rematerialize(const RematProblem &problem,
                                        const std::vector<int64_t> &budgets,
-                                       const RematLimits &limits = {});
+                                       const RematLimits &limits = {},
+                                       const BlockChain *blocks = nullptr);
 
 /// A sequence of the least peak that is found, whatever its time: with `floorBound` from below.
 RematResult leastPeak(const RematProblem &problem, const RematLimits &limits = {});
