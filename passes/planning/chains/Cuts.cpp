@@ -94,9 +94,10 @@ void Parting::pin() {
     returned[step + 1] += returned[step];
 }
 
-/// The way back ends where nothing of the forward pass is read any more. What is first read behind
-/// it is no block's business.
+/// The way back ends where nothing of the forward pass is read any more, and what is first read
+/// behind it is no block's business; unless that is a thing or two, the last block's own.
 void Parting::leaveOutRest() {
+  constexpr size_t kFew = 4;
   end = firstBackward;
   for (int64_t step = firstBackward; step < steps; ++step)
     for (int64_t read : facts.reads[step])
@@ -107,13 +108,18 @@ void Parting::leaveOutRest() {
   for (int64_t step = firstBackward; step < end; ++step)
     for (int64_t read : facts.reads[step])
       isReadBefore[read] = true;
-  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor) {
-    int64_t writer = facts.writerOf[tensor];
-    if (writer < firstBackward || writer >= end || isReadBefore[tensor] || last[tensor] < end ||
-        chain.isPinned[tensor])
-      continue;
+  std::vector<size_t> waiting;
+  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor)
+    if (facts.writerOf[tensor] >= firstBackward && facts.writerOf[tensor] < end &&
+        !isReadBefore[tensor] && last[tensor] >= end && !chain.isPinned[tensor])
+      waiting.push_back(tensor);
+  if (waiting.size() <= kFew) {
+    end = steps;
+    return;
+  }
+  for (size_t tensor : waiting) {
     chain.isPinned[tensor] = true;
-    returned[writer + 1] -= facts.sizes[tensor];
+    returned[facts.writerOf[tensor] + 1] -= facts.sizes[tensor];
     returned[last[tensor] + 1] += facts.sizes[tensor];
   }
 }
