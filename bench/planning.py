@@ -2,14 +2,17 @@
 """What the planner reaches on problems from files: MiniMalloc's problems, hard placements by construction, training steps of
 published networks, and the examples' own.
 
-Usage: python3 bench/planning.py [--bin=build/release/bin] [--examples] [--out=FILE.md]
+Usage: python3 bench/planning.py [--bin=build/release/bin] [--examples] [--devices] [--sizes] [--only] [--out=FILE.md]
 
 Writes Markdown. Seconds are processor time, of this machine. Problems are made by the scripts of test/tools/plan/Inputs. With
---examples every plan of every example model is looked at too, which takes a minute.
+--examples every plan of every example model is looked at too; with --devices GPT-2 and Llama 8B are planned for memories of 24, 40 and
+80 GiB; with --sizes long timelines are planned. --only leaves out everything else.
 """
 import argparse
 import json
 import pathlib
+import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -59,26 +62,83 @@ def examples(napkin):
     return table(["model", "plans", "largest arena / live bytes", "beyond 1.005"], lines)
 
 
+# Work, model file, flags.
+MODELS = [("GPT-2 124M, 8 x 1024, f32", "gpt2", ["-D", "batch=8", "-D", "seq=1024", "--accumulate=1"]),
+          ("Llama 8B, 1 x 8192, bf16, SGD", "llama", ["--precision=pure(bf16)", "--optimizer=sgd()"]),
+          ("Llama 8B, 1 x 8192, bf16, AdamW", "llama", ["--precision=pure(bf16)"])]
+
+
+def timed(*words):
+    """A command's run, and its processor seconds."""
+    def seconds():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    before = seconds()
+    run = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    return run, seconds() - before
+
+
+def devices(napkin):
+    lines = []
+    for name, model, flags in MODELS:
+        for memory in ("24GiB", "40GiB", "80GiB"):
+            command = [napkin, "compile", ROOT / f"examples/{model}.nap", *flags, f"--memory={memory}", "--emit=plan"]
+            run, seconds = timed(*command)
+            said = re.search(r"memory: ([0-9.]+) of [0-9.]+ MiB by '(\w+)'; time ([0-9.]+) x .* at most ([0-9.]+) %", run.stderr)
+            least = re.search(r"the least that can be planned is \d+ bytes \(([0-9.]+) MiB\)", run.stderr)
+            if said:
+                found = list(said.groups())
+            elif least:
+                found = [f"refused: {least.group(1)} is the least", "", "", ""]
+            else:
+                found = [run.stderr.strip(), "", "", ""]
+            lines.append([name, memory, *found, f"{seconds:.1f}"])
+    return table(["work", "memory", "planned MiB", "by", "time / none", "gap %", "seconds"], lines)
+
+
+def sizes(binary, folder):
+    """Transformers of 18 steps a layer, as problem files, at half of their peaks."""
+    lines = []
+    for layers in (28, 278, 2778):
+        subprocess.run([sys.executable, INPUTS / "write_networks.py", folder, str(layers)], check=True)
+        path = folder / f"transformer-{layers}.json"
+        peak = int(rows(binary, path, f"--memory={1 << 60}")[0]["PEAK"])
+        row = rows(binary, path, f"--memory={peak // 2}")[0]
+        lines.append([layers, row["STEPS"], row["ADDED"], row["BOUND"], row["GAP"], row["SECONDS"]])
+    return table(["layers", "steps", "added %", "bound %", "gap %", "seconds"], lines)
+
+
+def problems(binary, folder):
+    subprocess.run([sys.executable, INPUTS / "write_allocations.py", folder], check=True)
+    subprocess.run([sys.executable, INPUTS / "write_networks.py", folder], check=True)
+    found, text = placements(binary, sorted((ROOT / "test/reference/minimalloc").glob("*.csv")))
+    total = sum(float(row["SECONDS"]) for row in found)
+    parts = [f"## MiniMalloc's problems, in {total:.1f} s together\n\n{text}"]
+    hard = sorted(folder.glob("*.csv"), key=lambda path: (path.stem.split("-")[0], int(path.stem.split("-")[1])))
+    parts.append("## Placements whose optimum is the bound, by how they are made (`cuts`, `pinwheels`), and training steps\n\n"
+                 + placements(binary, ["--work=200000000", *hard])[1])
+    return parts + ["## Training steps of networks\n\n" + networks(binary, folder)]
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--bin", default=ROOT / "build/release/bin", type=pathlib.Path)
-    parser.add_argument("--examples", action="store_true")
+    for flag in ("examples", "devices", "sizes", "only"):
+        parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     binary = options.bin / "napkin-plan"
     if not binary.exists():
         sys.exit(f"{binary} is not there; build it, or name its folder with --bin")
+    parts = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        subprocess.run([sys.executable, INPUTS / "write_allocations.py", folder], check=True)
-        subprocess.run([sys.executable, INPUTS / "write_networks.py", folder], check=True)
-        found, text = placements(binary, sorted((ROOT / "test/reference/minimalloc").glob("*.csv")))
-        total = sum(float(row["SECONDS"]) for row in found)
-        parts = [f"## MiniMalloc's problems, in {total:.1f} s together\n\n{text}"]
-        hard = sorted(folder.glob("*.csv"), key=lambda path: (path.stem.split("-")[0], int(path.stem.split("-")[1])))
-        parts.append("## Placements whose optimum is the bound, by how they are made (`cuts`, `pinwheels`), and training steps\n\n"
-                     + placements(binary, ["--work=200000000", *hard])[1])
-        parts.append("## Training steps of networks\n\n" + networks(binary, folder))
+        if not options.only:
+            parts += problems(binary, folder)
+        if options.sizes:
+            parts.append("## Long timelines\n\n" + sizes(binary, folder))
+    if options.devices:
+        parts.append("## Models within the memory of a device\n\n" + devices(options.bin / "napkin"))
     if options.examples:
         parts.append("## Arenas of the examples' plans\n\n" + examples(options.bin / "napkin"))
     text = "\n".join(parts)

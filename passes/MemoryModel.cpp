@@ -278,9 +278,7 @@ FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &decl
   return Modeller(func, declared).run();
 }
 
-/// Whether the new version may be written where the old one lies: nobody reads the old one later,
-/// and the writer itself only element by element.
-static bool canUpdateInPlace(const FunctionMemory &memory, Value value, int64_t old) {
+bool nap::canUpdateInPlace(const FunctionMemory &memory, Value value, int64_t old) {
   int64_t tensor = memory.numberOf(value);
   for (auto [number, step] : llvm::enumerate(memory.timeline.steps)) {
     if (!llvm::is_contained(step.reads, old))

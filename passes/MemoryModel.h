@@ -74,6 +74,11 @@ mlir::LogicalResult verifyKernelsOnly(mlir::func::FuncOp func, const DeclaredTen
 /// The timeline of a function that `verifyKernelsOnly` accepts.
 FunctionMemory modelFunction(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
+/// Whether `value`, the new version of the declared tensor whose old version has the number `old`,
+/// can be written in place: nobody reads the old one later, and the writer itself only element by
+/// element.
+bool canUpdateInPlace(const FunctionMemory &memory, mlir::Value value, int64_t old);
+
 /// Has the new version of a declared tensor copied at the end of the function, by a kernel of its
 /// own, where it cannot be written in place: where the old version has a reader after its writer,
 /// or the writer reads it at other elements than it writes. Such a function stays as it is from

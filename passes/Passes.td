@@ -72,6 +72,11 @@ def ChooseSchedulesPass : Pass<"nap-choose-schedules", "::mlir::ModuleOp"> {
                         "what multiplies bf16: fma, dot or amx; empty: the module's nap.bf16_unit, or fma">];
 }
 
+def SchedulePass : Pass<"nap-schedule", "::mlir::ModuleOp"> {
+  let summary = "orders kernels so that fewer bytes are live at once";
+  let description = [{ Exact: every kernel reads what it read before. }];
+}
+
 def CheckpointPass : Pass<"nap-checkpoint", "::mlir::ModuleOp"> {
   let summary = "chooses what the backward pass keeps and what is computed again, under a budget of bytes";
   let description = [{ Exact: a kernel that runs again computes the same bits. }];

@@ -41,6 +41,8 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   ChooseSchedulesPassOptions schedules;
   schedules.minTasks = options.minTasks;
   add(createChooseSchedulesPass(schedules));
+  // Their order; plans below are of this one.
+  add(createSchedulePass());
   // What the backward pass computes again; kernels that lost results are cut anew.
   if (options.checkpoint != "none" || options.memoryBudget != 0) {
     CheckpointPassOptions checkpoint;

@@ -76,6 +76,11 @@ for python in (sys.executable, "/usr/bin/python3"):
         config.available_features.add("scipy")
         config.substitutions.append(("%scipy_python", python))
         break
+# A browser without a window; Debian's chromium-headless-shell is 60 MB, so tools/setup leaves it out.
+browser = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+if browser:
+    config.available_features.add("chromium")
+    config.substitutions.append(("%chromium", browser))
 if shutil.which("nvidia-smi"):
     config.available_features.add("gpu")
 if subprocess.run("unshare -r true", shell=True, stderr=subprocess.DEVNULL).returncode == 0:

@@ -50,11 +50,15 @@ std::optional<ModulePlan> nap::ModulePlanner::planWithin(int64_t bytes) const {
   return best;
 }
 
-int64_t nap::ModulePlanner::timeBound(int64_t bytes) const {
-  int64_t bound = otherTime;
+std::vector<int64_t>
+nap::ModulePlanner::timeBounds(const std::vector<int64_t> &bytes) const {
+  std::vector<int64_t> bounds(bytes.size(), otherTime), transient;
+  for (int64_t budget : bytes)
+    transient.push_back(budget - declared - scratch);
   for (const auto &function : functions)
-    bound += function->times * function->search->timeBound(bytes - declared - scratch);
-  return bound;
+    for (auto [bound, own] : llvm::zip_equal(bounds, function->search->timeBounds(transient)))
+      bound += function->times * own;
+  return bounds;
 }
 
 std::string nap::ModulePlanner::refusal(int64_t budget, const ModulePlan &least) const {

@@ -84,7 +84,9 @@ public:
 
   /// Nanoseconds of a step that no plan within so many bytes is below, of those that execute every
   /// kernel at least once, whole or in its two stages.
-  int64_t timeBound(int64_t bytes) const;
+  int64_t timeBound(int64_t bytes) const { return timeBounds({bytes}).front(); }
+  /// The same for each of several, in little more time than for one.
+  std::vector<int64_t> timeBounds(const std::vector<int64_t> &bytes) const;
   /// Why a budget is refused, `least` being the plan of fewest bytes: one sentence.
   std::string refusal(int64_t budget, const ModulePlan &least) const;
   /// What a plan's bytes are made of: one sentence.

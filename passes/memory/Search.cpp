@@ -12,41 +12,22 @@ static planning::RematLimits limitsOf() {
   limits.windows = 2;
   limits.starts = 0;
   limits.attempts = 2;
+  limits.wantsBound = false;
   return limits;
 }
 
+/// Steps up to which blocks are not looked for.
+static constexpr size_t kFewSteps = 200;
+
 void StepSearch::addStep(int64_t number) {
   const planning::Recomputation &from = model.problem;
-  planning::Step step = from.timeline.steps[number];
-  std::vector<int64_t> parts;
-  for (int64_t read : step.reads)
-    parts.insert(parts.end(), partsOf[read].begin(), partsOf[read].end());
-  step.reads.insert(step.reads.end(), parts.begin(), parts.end());
-  for (int64_t extended : step.extends) {
-    int64_t part = int64_t(problem.timeline.sizes.size());
-    problem.timeline.sizes.push_back(0);
-    partsOf[extended].push_back(part);
-    step.reads.push_back(extended);
-    step.writes.push_back(part);
-  }
-  step.extends.clear();
-  problem.timeline.steps.push_back(std::move(step));
-  problem.costs.push_back(from.costs[number]);
-  problem.workspace.push_back(0);
-  problem.recomputable.push_back(from.isRepeatable[number]);
+  kernels.add(from.timeline.steps[number], from.costs[number], from.isRepeatable[number]);
   stepOf.push_back(number);
 }
 
-StepSearch::StepSearch(const StepModel &model) : model(model) {
+StepSearch::StepSearch(const StepModel &model)
+    : model(model), kernels(model.memory, model.isFixed), problem(kernels.problem) {
   const planning::Recomputation &from = model.problem;
-  planning::Timeline &timeline = problem.timeline;
-  timeline.given = from.timeline.given;
-  timeline.kept = from.timeline.kept;
-  for (size_t tensor = 0; tensor < from.timeline.sizes.size(); ++tensor)
-    timeline.sizes.push_back(model.isFixed[tensor]
-                                 ? 0
-                                 : planning::alignTo(from.timeline.sizes[tensor], kArenaAlignment));
-  partsOf.resize(timeline.sizes.size());
   programStep.assign(from.timeline.steps.size(), -1);
   for (int64_t step = 0; step < from.programSteps; ++step) {
     const KernelStages &stages = model.stages[step];
@@ -58,9 +39,6 @@ StepSearch::StepSearch(const StepModel &model) : model(model) {
     addStep(stages.first);
     addStep(stages.second);
   }
-  for (const Update &update : model.memory.updates)
-    if (update.old >= 0)
-      problem.overwrites.push_back({update.old, model.memory.numberOf(update.value)});
   findLeastCosts();
 }
 
@@ -86,7 +64,7 @@ void StepSearch::findLeastCosts() {
   }
 }
 
-int64_t StepSearch::timeBound(int64_t budget) const {
+std::vector<int64_t> StepSearch::timeBounds(const std::vector<int64_t> &budgets) const {
   const planning::Recomputation &from = model.problem;
   int64_t once = 0;
   for (int64_t step = 0; step < from.programSteps; ++step) {
@@ -95,7 +73,11 @@ int64_t StepSearch::timeBound(int64_t budget) const {
                 ? from.costs[step]
                 : std::min(from.costs[step], from.costs[stages.first] + from.costs[stages.second]);
   }
-  return once + planning::addedTimeBound(leastCosts, budget, limitsOf().mayMove);
+  std::vector<int64_t> bounds =
+      planning::addedTimeBounds(leastCosts, budgets, limitsOf().mayMove);
+  for (int64_t &bound : bounds)
+    bound += once;
+  return bounds;
 }
 
 /// The steps of the model for those of the problem: two stages side by side are the kernel that
@@ -119,7 +101,10 @@ planning::Sequence StepSearch::launches(const planning::Sequence &sequence) cons
 
 std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budgets) const {
   std::vector<SearchedSequence> result;
-  for (const planning::RematResult &found : planning::rematerialize(problem, budgets, limitsOf()))
+  if (!blocks && problem.costs.size() > kFewSteps)
+    blocks = std::make_unique<planning::BlockChain>(problem, peak());
+  for (const planning::RematResult &found :
+       planning::rematerialize(problem, budgets, limitsOf(), blocks.get()))
     result.push_back({launches(found.sequence), found.fits, found.peak});
   return result;
 }

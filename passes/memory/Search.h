@@ -2,7 +2,11 @@
 #pragma once
 
 #include "passes/memory/StepModel.h"
+#include "passes/memory/order/KernelProblem.h"
+#include "passes/planning/chains/Blocks.h"
 #include "passes/planning/remat/Rematerialize.h"
+
+#include <memory>
 
 namespace nap {
 
@@ -16,9 +20,7 @@ struct SearchedSequence {
 };
 
 /// A step model as the planner's problem: kernels of two stages are two steps, which are one launch
-/// again where they stand side by side. Tensors that lie in declarations take no bytes. A step that
-/// writes a part of a tensor has besides a result of no bytes, which the readers of the tensor read
-/// that come after it in the program.
+/// again where they stand side by side.
 class StepSearch {
 public:
   explicit StepSearch(const StepModel &model);
@@ -29,9 +31,9 @@ public:
   /// The sequence of the least peak that the search finds.
   SearchedSequence findLeast() const;
 
-  /// Nanoseconds that no sequence within the budget is below, of those that execute every kernel at
-  /// least once, whole or in its two stages.
-  int64_t timeBound(int64_t budget) const;
+  /// Per budget: nanoseconds that no sequence within it is below, of those that execute every
+  /// kernel at least once, whole or in its two stages.
+  std::vector<int64_t> timeBounds(const std::vector<int64_t> &budgets) const;
 
   /// Bytes below which no sequence fits, and those that the program takes as it stands.
   int64_t floor() const { return planning::floorBound(problem); }
@@ -43,16 +45,17 @@ private:
   planning::Sequence launches(const planning::Sequence &sequence) const;
 
   const StepModel &model;
-  planning::RematProblem problem;
+  KernelProblem kernels;
+  const planning::RematProblem &problem;
   /// The same with the least that an additional execution of each step can cost: another way to
   /// compute one of its tensors may cost less, and a kernel is both of its stages.
   planning::RematProblem leastCosts;
+  /// The problem as blocks, once it was asked for; none of a short one.
+  mutable std::unique_ptr<planning::BlockChain> blocks;
   /// Per step of the problem: the step of the model.
   std::vector<int64_t> stepOf;
   /// Per step of the model: the step of the program that it is the first or the second stage of.
   std::vector<int64_t> programStep;
-  /// Per tensor: the results of no bytes of the steps before that write a part of it.
-  std::vector<std::vector<int64_t>> partsOf;
 };
 
 } // namespace nap

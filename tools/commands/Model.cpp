@@ -70,8 +70,8 @@ std::optional<ParsedFlags> nap::parseCommand(std::span<const std::string> argume
 
 static constexpr FlagSpec kModelFlags[] = {
     {"disable-pass", "NAME",
-     "leave out nap-simplify, nap-recognize, nap-chunk-rows, nap-split-reductions or nap-fuse; may "
-     "repeat"},
+     "leave out nap-simplify, nap-recognize, nap-chunk-rows, nap-split-reductions, nap-fuse or "
+     "nap-schedule; may repeat"},
     {"remarks", "", "say why what comes near attention, or a head, was left as it is written"},
     {"chunks", "N",
      "compute the head and its loss in N parts, whatever its size; for tests of parts"},
@@ -270,8 +270,9 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
   }
   if (!readMemoryFlags(flags, pipeline))
     return ExitStatus::wrongUsage;
-  static constexpr StringRef optional[] = {"nap-simplify", "nap-recognize", "nap-chunk-rows",
-                                           "nap-split-reductions", "nap-fuse"};
+  static constexpr StringRef optional[] = {"nap-simplify",         "nap-recognize",
+                                           "nap-chunk-rows",       "nap-split-reductions",
+                                           "nap-fuse",             "nap-schedule"};
   for (const auto &[flag, value] : flags.flags) {
     if (flag != "disable-pass")
       continue;

@@ -181,7 +181,7 @@ BlockChain::~BlockChain() = default;
 int64_t BlockChain::blocks() const { return table->count; }
 int64_t BlockChain::kinds() const { return table->kinds; }
 
-Sequence BlockChain::solve(int64_t budget) const {
+Sequence BlockChain::near(int64_t budget) const {
   const Table &from = *table;
   if (from.width <= 0)
     return {};
@@ -191,6 +191,7 @@ Sequence BlockChain::solve(int64_t budget) const {
     return {};
   Sequence written, once;
   from.write(0, from.count + 1, m, written);
+  written.insert(written.end(), from.chain.rest.begin(), from.chain.rest.end());
   // What may run once runs where it is written first.
   std::vector<bool> hasRun(from.facts.reads.size(), false);
   for (int64_t step : written) {
@@ -199,10 +200,15 @@ Sequence BlockChain::solve(int64_t budget) const {
     hasRun[step] = true;
     once.push_back(step);
   }
-  RematState state(from.facts, givenOrder(from.problem), budget);
-  if (!state.assign(std::move(once)) || state.area > 0)
+  return once;
+}
+
+Sequence BlockChain::solve(int64_t budget) const {
+  Sequence sequence = near(budget);
+  RematState state(table->facts, givenOrder(table->problem), budget);
+  if (sequence.empty() || !state.assign(std::move(sequence)) || state.area > 0)
     return {};
   RematLimits limits;
-  RematSearch(from.facts, limits).prune(state);
+  RematSearch(table->facts, limits).prune(state);
   return state.sequence;
 }

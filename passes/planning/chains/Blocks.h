@@ -17,6 +17,8 @@ namespace nap::planning {
 /// run up to some block whose input is then held while what is behind is reversed, and what is
 /// before afterwards (Beaumont et al. 2020, rotor; of which a way is more than "all is saved").
 ///
+/// What follows the way back (norms, updates) follows every schedule.
+///
 /// Sizes are rounded up to a 512th of the largest budget, or are exact where a common divisor of
 /// all is as coarse. Chains of unit layers take what Revolve takes, or a step more. Blocks never
 /// mix: where sizes differ much from block to block, the search for the whole problem may find
@@ -36,6 +38,10 @@ public:
   /// A schedule within `budget`, in the exact model of `simulate`: steps by number, with repeats.
   /// Empty where none is found. Times never rise with the budget but for what rounding does.
   Sequence solve(int64_t budget) const;
+
+  /// The same before it is counted: what runs behind the way back, and gradients that wait for it,
+  /// take bytes that the table does not know of, so it may need more. Empty where there is none.
+  Sequence near(int64_t budget) const;
 
 private:
   struct Table;

@@ -21,13 +21,15 @@ public:
 
 private:
   void pin();
+  void leaveOutRest();
   std::vector<int64_t> handedAt(int64_t at) const;
   std::vector<int64_t> returnedAt(int64_t back) const;
   int64_t backOf(int64_t at, int64_t first, int64_t end) const;
   std::vector<Cut> findCuts() const;
 
   const RematFacts &facts;
-  int64_t steps, firstBackward;
+  /// `end` is the first step behind the way back.
+  int64_t steps, firstBackward, end = 0;
   /// Per tensor: the last steps that read it, forwards and in all.
   std::vector<int64_t> lastForward, last;
   /// Per place of the way back: bytes that the steps of it before hand to those behind.
@@ -87,8 +89,39 @@ void Parting::pin() {
       returned[last[tensor] + 1] -= facts.sizes[tensor];
     }
   }
+  leaveOutRest();
   for (int64_t step = 0; step < steps; ++step)
     returned[step + 1] += returned[step];
+}
+
+/// The way back ends where nothing of the forward pass is read any more, and what is first read
+/// behind it is no block's business; unless that is a thing or two, the last block's own.
+void Parting::leaveOutRest() {
+  constexpr size_t kFew = 4;
+  end = firstBackward;
+  for (int64_t step = firstBackward; step < steps; ++step)
+    for (int64_t read : facts.reads[step])
+      if (facts.writerOf[read] >= 0 && facts.writerOf[read] < firstBackward &&
+          facts.sizes[read] > 0 && !chain.isPinned[read])
+        end = step + 1;
+  std::vector<bool> isReadBefore(facts.sizes.size(), false);
+  for (int64_t step = firstBackward; step < end; ++step)
+    for (int64_t read : facts.reads[step])
+      isReadBefore[read] = true;
+  std::vector<size_t> waiting;
+  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor)
+    if (facts.writerOf[tensor] >= firstBackward && facts.writerOf[tensor] < end &&
+        !isReadBefore[tensor] && last[tensor] >= end && !chain.isPinned[tensor])
+      waiting.push_back(tensor);
+  if (waiting.size() <= kFew) {
+    end = steps;
+    return;
+  }
+  for (size_t tensor : waiting) {
+    chain.isPinned[tensor] = true;
+    returned[facts.writerOf[tensor] + 1] -= facts.sizes[tensor];
+    returned[last[tensor] + 1] += facts.sizes[tensor];
+  }
 }
 
 /// The tensors that the steps before `at` hand to forward steps behind.
@@ -151,7 +184,7 @@ std::vector<Cut> Parting::findCuts() const {
   }
   for (int64_t at = firstBackward; at-- > 0;)
     back[at] = std::max(back[at], back[at + 1]);
-  std::vector<Cut> cuts{{0, steps}};
+  std::vector<Cut> cuts{{0, end}};
   int64_t handed = 0;
   for (int64_t at = 1; at <= firstBackward; ++at) {
     handed += change[at];
@@ -187,6 +220,8 @@ ChainOfBlocks Parting::run() {
         }
   for (int64_t step = cuts.back().at; step < cuts.back().back; ++step)
     chain.turn.push_back(step);
+  for (int64_t step = end; step < steps; ++step)
+    chain.rest.push_back(step);
   chain.lastInputs = handedAt(cuts.back().at);
   chain.lastGradients = returnedAt(cuts.back().back);
   return std::move(chain);

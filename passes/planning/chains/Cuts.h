@@ -13,17 +13,18 @@ struct ChainBlock {
   std::vector<int64_t> inputs, gradients;
 };
 
-/// A training step as blocks one after another, what turns round behind the last of them, and the
-/// way back through the blocks in reverse.
+/// A training step as blocks one after another, what turns round behind the last of them, the way
+/// back through the blocks in reverse, and what follows: norms of gradients, updates.
 struct ChainOfBlocks {
   std::vector<ChainBlock> blocks;
-  std::vector<int64_t> turn;
+  std::vector<int64_t> turn, rest;
   /// What the last block hands to the turn, and the turn to the last block.
   std::vector<int64_t> lastInputs, lastGradients;
-  /// Per tensor: it is live throughout as far as the blocks go: it is kept, or written once and
-  /// read by many blocks.
+  /// Per tensor: it is nothing that blocks could hold or not: it is kept, or written once and read
+  /// by many blocks; or it is written on the way back for the rest alone, which is left out of
+  /// `pinnedBytes`.
   std::vector<bool> isPinned;
-  /// Bytes of all that is pinned.
+  /// Bytes of what is live throughout.
   int64_t pinnedBytes = 0;
 };
 

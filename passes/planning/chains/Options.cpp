@@ -250,10 +250,11 @@ static void addOption(std::vector<BlockOption> &options, BlockOption option) {
 /// the gap, and so on.
 static std::vector<BlockOption> findOptions(BlockProblem &block) {
   RematLimits limits;
-  limits.windows = 60;
-  limits.starts = 4;
-  limits.attempts = 4;
-  limits.work = 400'000;
+  limits.windows = 8;
+  limits.starts = 1;
+  limits.attempts = 1;
+  limits.work = 100'000;
+  limits.wantsBound = false;
   std::vector<BlockOption> options;
   RematProblem &problem = block.problem;
   int64_t returned = 0;

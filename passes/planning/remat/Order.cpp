@@ -149,6 +149,101 @@ static Sequence greedyFromTheEnd(const Graph &graph) {
   return order;
 }
 
+/// The given order, but a step runs as soon as it can where it then frees more than it adds: an
+/// update whose gradient is final, a sum of what nobody else reads.
+static Sequence shrinkingFirst(const Graph &graph) {
+  const RematFacts &facts = graph.facts;
+  std::vector<int64_t> left = graph.readers, waiting;
+  for (const std::vector<int64_t> &needs : graph.before)
+    waiting.push_back(int64_t(needs.size()));
+  std::vector<std::vector<int64_t>> readersOf(facts.sizes.size());
+  for (size_t number = 0; number < facts.reads.size(); ++number)
+    for (int64_t read : facts.reads[number])
+      readersOf[read].push_back(int64_t(number));
+  std::vector<bool> hasRun(facts.reads.size(), false);
+  auto shrinks = [&](int64_t number) {
+    if (hasRun[number] || waiting[number] > 0)
+      return false;
+    int64_t bytes = 0;
+    for (int64_t result : facts.writes[number])
+      bytes += graph.readers[result] > 0 ? facts.sizes[result] : 0;
+    for (int64_t read : facts.reads[number])
+      bytes -= left[read] == 1 ? facts.sizes[read] : 0;
+    return bytes < 0;
+  };
+  Sequence order;
+  std::set<int64_t> open;
+  auto run = [&](int64_t number) {
+    hasRun[number] = true;
+    order.push_back(number);
+    for (int64_t read : facts.reads[number])
+      if (--left[read] == 1)
+        for (int64_t reader : readersOf[read])
+          if (shrinks(reader))
+            open.insert(reader);
+    for (int64_t follower : graph.after[number])
+      if (--waiting[follower] == 0 && shrinks(follower))
+        open.insert(follower);
+  };
+  for (int64_t number = 0; number < int64_t(hasRun.size()); ++number) {
+    // An edge of overwriting may lead back: then this is no order.
+    if (!hasRun[number] && waiting[number] > 0)
+      return {};
+    if (!hasRun[number])
+      run(number);
+    while (!open.empty()) {
+      int64_t next = open.extract(open.begin()).value();
+      if (!hasRun[next])
+        run(next);
+    }
+  }
+  return order;
+}
+
+/// The same from the end back: a step comes as late as it can where it makes more than it reads for
+/// the last time.
+static Sequence growingLast(const Graph &graph) {
+  const RematFacts &facts = graph.facts;
+  std::vector<int64_t> waiting;
+  for (const std::vector<int64_t> &followers : graph.after)
+    waiting.push_back(int64_t(followers.size()));
+  std::vector<bool> isLive = facts.isKept, hasRun(facts.reads.size(), false);
+  auto grows = [&](int64_t number) {
+    if (hasRun[number] || waiting[number] > 0)
+      return false;
+    int64_t bytes = 0;
+    for (int64_t read : facts.reads[number])
+      bytes += isLive[read] ? 0 : facts.sizes[read];
+    for (int64_t result : facts.writes[number])
+      bytes -= isLive[result] ? facts.sizes[result] : 0;
+    return bytes < 0;
+  };
+  Sequence order;
+  std::set<int64_t, std::greater<>> open;
+  auto run = [&](int64_t number) {
+    hasRun[number] = true;
+    order.push_back(number);
+    for (int64_t read : facts.reads[number])
+      isLive[read] = true;
+    for (int64_t earlier : graph.before[number])
+      if (--waiting[earlier] == 0 && grows(earlier))
+        open.insert(earlier);
+  };
+  for (int64_t number = int64_t(hasRun.size()); number-- > 0;) {
+    if (!hasRun[number] && waiting[number] > 0)
+      return {};
+    if (!hasRun[number])
+      run(number);
+    while (!open.empty()) {
+      int64_t next = open.extract(open.begin()).value();
+      if (!hasRun[next] && grows(next))
+        run(next);
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
 /// What a step needs comes right before it, the input with the larger results behind it first.
 static Sequence depthFirst(const Graph &graph) {
   const RematFacts &facts = graph.facts;
@@ -195,7 +290,8 @@ Sequence nap::planning::bestOfOrders(const RematProblem &problem) {
   RematFacts facts(problem);
   Graph graph(facts);
   RematState best(facts, givenOrder(problem), 0);
-  for (Sequence order : {greedyOrder(graph), greedyFromTheEnd(graph), depthFirst(graph)}) {
+  for (Sequence order : {shrinkingFirst(graph), growingLast(graph), greedyOrder(graph),
+                         greedyFromTheEnd(graph), depthFirst(graph)}) {
     // An order that leaves something out is none: edges of overwriting may close a circle.
     if (order.size() != facts.reads.size())
       continue;

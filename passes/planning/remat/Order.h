@@ -5,9 +5,11 @@
 
 namespace nap::planning {
 
-/// The order of least peak among several: the given one, greedy ones (least bytes added, most
-/// freed; forwards and from the end back), and a depth-first one from the results with the larger
-/// part first. A new version in place comes after every reader of the old one.
+/// The order of least peak among several: the given one; that with steps that free bytes as soon as
+/// they can run, or with steps that add bytes as late as they can; greedy ones (least bytes added,
+/// most freed; forwards and from the end back); and a depth-first one from the results with the
+/// larger part first. Of equal ones the first of these. A new version in place comes after every
+/// reader of the old one.
 Sequence bestOfOrders(const RematProblem &problem);
 
 /// An order of least peak of all, by dynamic programming over the sets of steps that may have run

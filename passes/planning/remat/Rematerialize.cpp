@@ -1,5 +1,6 @@
 // Answers to budgets.
 #include "passes/planning/remat/Rematerialize.h"
+#include "passes/planning/chains/Blocks.h"
 #include "passes/planning/chains/Chain.h"
 #include "passes/planning/remat/Search.h"
 
@@ -16,7 +17,7 @@ static int64_t probesFor(const RematProblem &problem) {
 
 /// Fills in what follows from the sequence.
 static RematResult finish(const RematProblem &problem, const RematState &state, int64_t budget,
-                          bool mayMove) {
+                          const RematLimits &limits) {
   RematResult result;
   result.sequence = state.sequence;
   result.peak = state.peak();
@@ -24,8 +25,8 @@ static RematResult finish(const RematProblem &problem, const RematState &state, 
   result.time = state.time;
   int64_t once = timeOnce(problem);
   result.addedTime = result.time - once;
-  if (result.fits)
-    result.addedTimeBound = addedTimeBound(problem, budget, mayMove);
+  if (result.fits && limits.wantsBound)
+    result.addedTimeBound = addedTimeBound(problem, budget, limits.mayMove);
   int64_t least = once + result.addedTimeBound;
   result.gap = least > 0 ? double(result.time - least) / double(least) : 0;
   return result;
@@ -86,12 +87,79 @@ RematResult nap::planning::rematerialize(const RematProblem &problem, int64_t bu
   RematFacts facts(problem);
   RematState state(facts, givenOrder(problem), budget);
   search(facts, state, limits);
-  return finish(problem, state, budget, limits.mayMove);
+  return finish(problem, state, budget, limits);
+}
+
+namespace {
+/// Answers to budgets, from the largest down.
+class FallingBudgets {
+public:
+  FallingBudgets(const RematFacts &facts, const RematLimits &limits, const BlockChain *blocks,
+                 int64_t most)
+      : facts(facts), limits(limits), blocks(blocks),
+        current(facts, givenOrder(facts.problem), most) {}
+
+  /// Leaves in `current` the fastest that is found for `budget`; false if nothing meets it.
+  bool lower(int64_t budget);
+
+  const RematFacts &facts;
+  const RematLimits &limits;
+  const BlockChain *blocks;
+  RematState current;
+
+private:
+  bool goOn(RematState &state);
+  bool takeBlocks(RematState &state, bool fits);
+};
+} // namespace
+
+/// From what meets the budget before, which was larger.
+bool FallingBudgets::goOn(RematState &state) {
+  RematSearch search(facts, limits);
+  if (!search.descend(state, 0))
+    return false;
+  search.prune(state);
+  return true;
+}
+
+/// From the schedule of blocks, lowered where it needs more.
+bool FallingBudgets::takeBlocks(RematState &state, bool fits) {
+  Sequence sequence = blocks ? blocks->near(state.budget) : Sequence();
+  RematState other(facts, givenOrder(facts.problem), state.budget);
+  if (sequence.empty() || !other.assign(std::move(sequence)) || !goOn(other))
+    return fits;
+  if (!fits || other.time < state.time)
+    state.assign(std::move(other.sequence));
+  return true;
+}
+
+bool FallingBudgets::lower(int64_t budget) {
+  current.setBudget(budget);
+  if (current.area == 0)
+    return true;
+  if (budget < floorBound(facts.problem))
+    return false;
+  RematState next = current;
+  // All the way from the given order takes long: not where blocks are as good.
+  bool isFirst = current.time == timeOnce(facts.problem);
+  bool fits = isFirst && takeBlocks(next, false);
+  if (!fits)
+    fits = isFirst ? goOn(next) : takeBlocks(next, goOn(next));
+  if (!fits) {
+    next.assign(givenOrder(facts.problem));
+    fits = searchOnce(facts, next, limits);
+  } else {
+    RematSearch(facts, limits).repairWindows(next);
+  }
+  if (fits || next.peak() < current.peak())
+    current.assign(std::move(next.sequence));
+  return fits;
 }
 
 std::vector<RematResult> nap::planning::rematerialize(const RematProblem &problem,
                                                       const std::vector<int64_t> &budgets,
-                                                      const RematLimits &limits) {
+                                                      const RematLimits &limits,
+                                                      const BlockChain *blocks) {
   RematFacts facts(problem);
   std::vector<size_t> rising(budgets.size());
   std::iota(rising.begin(), rising.end(), 0);
@@ -102,17 +170,46 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
   // All budgets together take a few times what one takes.
   RematLimits each = limits;
   each.work = limits.work * 4 / (3 + std::max<int64_t>(1, int64_t(budgets.size())));
+  bool isShort = problem.costs.size() <= kShort;
+  std::vector<Sequence> found(budgets.size());
+  if (!isShort && !budgets.empty()) {
+    FallingBudgets falling(facts, each, blocks, budgets[rising.back()]);
+    for (size_t place = rising.size(); place-- > 0;) {
+      falling.lower(budgets[rising[place]]);
+      found[rising[place]] = falling.current.sequence;
+    }
+  }
   const RematResult *least = nullptr;
   for (size_t index : rising) {
-    RematState state(facts, givenOrder(problem), budgets[index]);
-    bool fits = search(facts, state, each);
+    RematState state(facts, isShort ? givenOrder(problem) : std::move(found[index]),
+                     budgets[index]);
+    bool fits = isShort ? search(facts, state, each) : state.area == 0;
     // What meets a smaller budget meets this one.
     if (least && least->fits && (!fits || least->time < state.time))
       state.assign(least->sequence);
-    results[index] = finish(problem, state, budgets[index], limits.mayMove);
+    results[index] = finish(problem, state, budgets[index], limits);
     least = &results[index];
   }
   return results;
+}
+
+/// What a long timeline's least peak is: below what is found, parts of it that double where they
+/// are met and are halved where not.
+static void lowerFromAbove(const RematFacts &facts, RematState &least, const RematLimits &limits) {
+  int64_t low = floorBound(facts.problem), part = 32;
+  for (int64_t failures = 0; failures < 4 && low < least.peak();) {
+    int64_t budget = std::max(low, least.peak() - std::max<int64_t>(1, least.peak() / part));
+    RematState state = least;
+    state.setBudget(budget);
+    RematSearch search(facts, limits);
+    bool fits = search.descend(state, 0);
+    if (fits)
+      search.prune(state);
+    if (state.peak() < least.peak())
+      least.assign(std::move(state.sequence));
+    failures += !fits;
+    part = fits ? std::max<int64_t>(2, part / 2) : part * 4;
+  }
 }
 
 RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLimits &limits) {
@@ -123,9 +220,10 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
   quick.attempts = std::min<int64_t>(limits.attempts, probes / 2);
   quick.work = limits.work / 4 / probes;
   quick.firstWork = std::max<int64_t>(quick.work, 100'000 * int64_t(problem.costs.size()));
+  bool isShort = problem.costs.size() <= kShort;
   // No budget below `low` is met; halves of what is left are tried, and then what is right below.
   int64_t low = floorBound(problem);
-  for (int64_t probe = 0; probe < probes && low < least.peak(); ++probe) {
+  for (int64_t probe = 0; probe < (isShort ? probes : 2) && low < least.peak(); ++probe) {
     int64_t budget = probe == 0 ? low : low + (least.peak() - low) / 2;
     RematState state(facts, givenOrder(problem), budget);
     bool fits = state.peak() <= budget;
@@ -141,7 +239,9 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
     if (!fits)
       low = budget + 1;
   }
+  if (!isShort)
+    lowerFromAbove(facts, least, quick);
   least.setBudget(least.peak());
   RematSearch(facts, limits).prune(least);
-  return finish(problem, least, least.peak(), limits.mayMove);
+  return finish(problem, least, least.peak(), limits);
 }

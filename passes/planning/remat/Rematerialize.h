@@ -21,6 +21,8 @@ struct RematLimits {
   /// Whether first instances may change places.
   bool mayMove = true;
   uint64_t seed = 1;
+  /// Whether results say what every sequence adds.
+  bool wantsBound = true;
 };
 
 /// The answer to a budget.
@@ -43,10 +45,15 @@ struct RematResult {
 RematResult rematerialize(const RematProblem &problem, int64_t budget,
                           const RematLimits &limits = {});
 
-/// Answers to several budgets, each where its budget stands. Time never rises with the budget.
+class BlockChain;
+
+/// Answers to several budgets, each where its budget stands. Time never rises with the budget. Long
+/// timelines are lowered from the largest budget to the least, each from the one before; with
+/// `blocks` of the same problem, from what these have for each as well.
 std::vector<RematResult> rematerialize(const RematProblem &problem,
                                        const std::vector<int64_t> &budgets,
-                                       const RematLimits &limits = {});
+                                       const RematLimits &limits = {},
+                                       const BlockChain *blocks = nullptr);
 
 /// A sequence of the least peak that is found, whatever its time: with `floorBound` from below.
 RematResult leastPeak(const RematProblem &problem, const RematLimits &limits = {});
@@ -55,7 +62,12 @@ RematResult leastPeak(const RematProblem &problem, const RematLimits &limits = {
 /// runs steps for the first time in the order of their numbers. When a step first runs, the tensors
 /// whose writers surely ran before it and that surely have a reader behind it must free what it
 /// lacks, and what is freed is computed again: the fractional knapsack over them, the largest of
-/// all steps.
+/// all steps. And over some steps that follow each other: what was gone at one and has been read
+/// before another is computed again for each; of that linear programme a point of the dual.
 int64_t addedTimeBound(const RematProblem &problem, int64_t budget, bool mayMove);
+
+/// The same for several budgets, in little more time than for one.
+std::vector<int64_t> addedTimeBounds(const RematProblem &problem,
+                                     const std::vector<int64_t> &budgets, bool mayMove);
 
 } // namespace nap::planning

@@ -118,9 +118,15 @@ PlanTable nap::makePlanTable(mlir::ModuleOp module, int64_t workers, int64_t bud
     table.named.push_back({.plan = planner.planFor(named.strategy)});
   for (ModulePlan &plan : planner.frontier())
     table.frontier.push_back({.plan = std::move(plan)});
+  std::vector<int64_t> bytes;
+  for (const auto *rows : {&table.named, &table.frontier})
+    for (const TableRow &row : *rows)
+      bytes.push_back(row.plan.bytes);
+  std::vector<int64_t> bounds = planner.timeBounds(bytes);
+  auto bound = bounds.begin();
   for (auto *rows : {&table.named, &table.frontier})
     for (TableRow &row : *rows)
-      row.timeBound = planner.timeBound(row.plan.bytes);
+      row.timeBound = *bound++;
   table.explained = table.named.front().plan;
   if (const TableRow *best = table.chosen()) {
     table.explained = best->plan;

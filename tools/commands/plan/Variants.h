@@ -9,7 +9,7 @@
 namespace nap {
 
 /// The pass after which a module has all that a planner reads.
-inline constexpr llvm::StringLiteral kBeforePlanning = "nap-choose-schedules";
+inline constexpr llvm::StringLiteral kBeforePlanning = "nap-schedule";
 
 /// Compiles variants of a model up to its kernels, without a word to the user.
 class Variants {

@@ -4,6 +4,8 @@ The graphs are built as Checkmate builds them from Keras models (Jain et al. 202
 A gradient reads its layer's result and, for each reader of that result, the reader's result and gradient. A forward node costs its
 multiply-adds, its gradient twice that; a result has 4 bytes an element. Activations and pools of Keras layers are nodes of cost 0
 where Keras has them as layers; an activation inside a convolution is none.
+
+write_networks.py FOLDER [LAYERS...]: with numbers of layers, Transformers of so many alone, 18 nodes a layer.
 """
 import json
 import pathlib
@@ -147,12 +149,18 @@ def chain(length=24):
     return net
 
 
+def published():
+    return {"vgg16": vggClassifier((2, 2, 3, 3, 3)), "vgg19": vggClassifier((2, 2, 4, 4, 4)), "fcn8": fcn8(), "chain": chain(),
+            "unet": unet(), "resnet": resnet(), "transformer": transformer()}
+
+
 def main():
     target = pathlib.Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
-    networks = {
-        "vgg16": vggClassifier((2, 2, 3, 3, 3)), "vgg19": vggClassifier((2, 2, 4, 4, 4)), "fcn8": fcn8(),
-        "chain": chain(), "unet": unet(), "resnet": resnet(), "transformer": transformer()}
+    if len(sys.argv) > 2:
+        networks = {f"transformer-{layers}": transformer(int(layers)) for layers in sys.argv[2:]}
+    else:
+        networks = published()
     for name, network in networks.items():
         (target / f"{name}.json").write_text(json.dumps(network.training()) + "\n")
 
