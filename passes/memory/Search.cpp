@@ -58,9 +58,7 @@ StepSearch::StepSearch(const StepModel &model) : model(model) {
     addStep(stages.first);
     addStep(stages.second);
   }
-  for (const Update &update : model.memory.updates)
-    if (update.old >= 0)
-      problem.overwrites.push_back({update.old, model.memory.numberOf(update.value)});
+  problem.overwrites = from.overwrites;
   findLeastCosts();
 }
 
