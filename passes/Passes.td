@@ -37,6 +37,8 @@ def MixedPrecisionPass : Pass<"nap-mixed-precision", "::mlir::ModuleOp"> {
 def AssembleStepPass : Pass<"nap-assemble-step", "::mlir::ModuleOp"> {
   let summary = "makes the functions that the runtime calls from @micro_step and @update";
   let description = [{ Exact; norms, and sums over micro-batches, have a fixed order. }];
+  let options = [Option<"fusedUpdate", "fused-update", "bool", "false",
+                        "update each parameter as soon as its gradient is final">];
 }
 
 def ChunkRowsPass : Pass<"nap-chunk-rows", "::mlir::ModuleOp"> {
@@ -81,7 +83,7 @@ def CheckpointPass : Pass<"nap-checkpoint", "::mlir::ModuleOp"> {
   let summary = "chooses what the backward pass keeps and what is computed again, under a budget of bytes";
   let description = [{ Exact: a kernel that runs again computes the same bits. }];
   let options = [Option<"strategy", "strategy", "std::string", "\"auto\"",
-                        "auto, none, selective, blocks, sqrt or minimal">,
+                        "auto, or one of passes/memory/Strategies.h">,
                  Option<"budget", "budget", "int64_t", "0",
                         "bytes of the arena and all scratch; 0: no limit">,
                  Option<"workers", "workers", "int64_t", "1", "workers that have scratch">];

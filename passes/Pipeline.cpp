@@ -28,7 +28,7 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createSimplifyPass());
   // Roundings are final from here on.
   add(createMixedPrecisionPass());
-  add(createAssembleStepPass());
+  add(createAssembleStepPass({.fusedUpdate = options.fusedUpdate}));
   add(createSimplifyPass());
   // The head for some rows at a time.
   add(createChunkRowsPass({.chunks = options.chunks}));

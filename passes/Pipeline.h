@@ -15,6 +15,8 @@ struct PipelineOptions {
   llvm::SmallVector<std::string> disabled;
   /// Say of what is nearly attention why it was left as it is.
   bool remarks = false;
+  /// Update each parameter as soon as its gradient is final (nap-assemble-step).
+  bool fusedUpdate = false;
   /// What the backward pass keeps (nap-checkpoint); bytes of the arena and the scratch of
   /// `workers`, 0 for no limit.
   std::string checkpoint = "none";

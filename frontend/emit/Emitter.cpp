@@ -2,6 +2,7 @@
 
 #include "frontend/emit/Emitter.h"
 
+#include "ir/location/CheckpointBlock.h"
 #include "ir/Cost.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -60,12 +61,14 @@ void Emitter::enter(Body *next) {
 
 mlir::Location Emitter::location() {
   bool isSame = lastLocation && place.source == lastSource && place.begin == lastBegin &&
-                (instance ? *instance : std::string()) == lastInstanceText;
+                (instance ? *instance : std::string()) == lastInstanceText &&
+                checkpoint == lastCheckpoint;
   if (isSame)
     return lastLocation;
   lastSource = place.source;
   lastBegin = place.begin;
   lastInstanceText = instance ? *instance : std::string();
+  lastCheckpoint = checkpoint;
   mlir::Location loc = builder.getUnknownLoc();
   if (place.isValid()) {
     LineColumn at = place.position();
@@ -73,6 +76,8 @@ mlir::Location Emitter::location() {
   }
   if (!lastInstanceText.empty())
     loc = mlir::NameLoc::get(builder.getStringAttr(lastInstanceText), loc);
+  if (checkpoint)
+    loc = nap::inCheckpointBlock(loc, *checkpoint);
   lastLocation = loc;
   return loc;
 }

@@ -20,6 +20,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace napkin {
 
@@ -98,6 +99,8 @@ public:
   /// Where the ops that are made now come from, and in which instance.
   Range place;
   const std::string *instance = nullptr;
+  /// The `checkpoint { }` block around them, by number.
+  std::optional<int64_t> checkpoint;
   /// Ops made so far.
   int64_t made = 0;
 
@@ -147,6 +150,7 @@ private:
   const Source *lastSource = nullptr;
   uint32_t lastBegin = 0;
   std::string lastInstanceText;
+  std::optional<int64_t> lastCheckpoint;
   mlir::LocationAttr lastLocation;
 };
 

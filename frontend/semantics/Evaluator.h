@@ -250,6 +250,7 @@ private:
   void execAssign(const ast::AssignStmt &statement);
   void assign(const ast::Path &target, Value value);
   void assignBuffer(ReadingEntry &entry, const Value &value, Range at);
+  Flow execCheckpoint(const ast::CheckpointStmt &statement);
   Flow execAssert(const ast::AssertStmt &statement);
   void execDeclare(const ast::DeclareStmt &statement);
   void execState(const ast::StateStmt &statement);
@@ -345,6 +346,8 @@ private:
 
   unsigned frames = 0;
   int64_t statements = 0;
+  /// `checkpoint { }` blocks so far.
+  int64_t checkpoints = 0;
   const char *stackBase = nullptr;
   bool isStopped = false;
 };

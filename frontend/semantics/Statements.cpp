@@ -93,7 +93,7 @@ Evaluator::Flow Evaluator::exec(const ast::Stmt &statement) {
     flow = execAssert(cast<ast::AssertStmt>(statement));
     break;
   case StmtKind::Checkpoint:
-    flow = exec(cast<ast::CheckpointStmt>(statement).block);
+    flow = execCheckpoint(cast<ast::CheckpointStmt>(statement));
     break;
   case StmtKind::Declare:
     execDeclare(cast<ast::DeclareStmt>(statement));
@@ -180,6 +180,14 @@ Evaluator::Flow Evaluator::execFor(const ast::ForStmt &statement) {
   }
   frame->loops.pop_back();
   return flow;
+}
+
+/// Numbers what the block computes; a block inside another belongs to that one.
+Evaluator::Flow Evaluator::execCheckpoint(const ast::CheckpointStmt &statement) {
+  llvm::SaveAndRestore<std::optional<int64_t>> around(emitter.checkpoint);
+  if (!emitter.checkpoint)
+    emitter.checkpoint = checkpoints++;
+  return exec(statement.block);
 }
 
 Evaluator::Flow Evaluator::execAssert(const ast::AssertStmt &statement) {

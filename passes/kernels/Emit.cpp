@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <queue>
+#include <set>
 
 using namespace mlir;
 
@@ -210,35 +211,109 @@ static Draft draftKernel(const Layout &layout, unsigned number, ArrayRef<Value> 
   return draft;
 }
 
-/// The drafts' numbers, each after all that it reads from, otherwise by place. Fewer numbers than
-/// drafts if kernels depend on each other in a circle.
-static SmallVector<unsigned> orderDrafts(const Layout &layout, ArrayRef<Draft> drafts) {
-  SmallVector<SmallVector<unsigned, 4>> readers(drafts.size());
-  SmallVector<unsigned> missing(drafts.size());
+/// Per draft: the arguments over which it writes new versions.
+static SmallVector<SmallVector<Value, 1>> findOverwrites(func::FuncOp func, const Layout &layout,
+                                                         size_t drafts) {
+  DenseMap<Attribute, Value> arguments;
+  for (BlockArgument argument : func.getArguments())
+    if (Attribute of = func.getArgAttr(argument.getArgNumber(), nap::kOfAttr))
+      arguments[of] = argument;
+  SmallVector<SmallVector<Value, 1>> overwrites(drafts);
+  for (OpOperand &operand : func.getBody().front().getTerminator()->getOpOperands()) {
+    Attribute updates = func.getResultAttr(operand.getOperandNumber(), nap::kUpdatesAttr);
+    Value old = updates ? arguments.lookup(updates) : Value();
+    auto writer = layout.storedBy.find(operand.get());
+    if (old && writer != layout.storedBy.end())
+      overwrites[writer->second].push_back(old);
+  }
+  return overwrites;
+}
+
+namespace {
+/// Orders drafts: each after all that it reads from, and, as far as that allows, after all that
+/// read what it writes over; otherwise by place.
+class Orderer {
+public:
+  Orderer(const Layout &layout, ArrayRef<Draft> drafts, ArrayRef<SmallVector<Value, 1>> overwrites);
+  SmallVector<unsigned> run();
+
+private:
+  bool mustWait(unsigned number) const;
+  void emit(unsigned number);
+
+  using Entry = std::pair<unsigned, unsigned>;
+  ArrayRef<Draft> drafts;
+  ArrayRef<SmallVector<Value, 1>> overwrites;
+  SmallVector<SmallVector<unsigned, 4>> readers;
+  /// Per draft: those that it still reads from. Per argument: the drafts that still read it.
+  SmallVector<unsigned> missing;
+  DenseMap<Value, unsigned> readsLeft;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+  /// Those that would write over what is still read, by place.
+  std::set<Entry> waiting;
+  SmallVector<unsigned> order;
+};
+} // namespace
+
+Orderer::Orderer(const Layout &layout, ArrayRef<Draft> drafts,
+                 ArrayRef<SmallVector<Value, 1>> overwrites)
+    : drafts(drafts), overwrites(overwrites), readers(drafts.size()), missing(drafts.size()) {
   for (auto [number, draft] : llvm::enumerate(drafts)) {
     llvm::SmallSetVector<unsigned, 8> writers;
-    for (Value input : draft.inputs)
+    for (Value input : draft.inputs) {
       if (input.getDefiningOp())
         writers.insert(layout.storedBy.lookup(input));
+      else
+        ++readsLeft[input];
+    }
     missing[number] = writers.size();
     for (unsigned writer : writers)
       readers[writer].push_back(number);
+    if (writers.empty())
+      ready.push({draft.place, unsigned(number)});
   }
-  using Entry = std::pair<unsigned, unsigned>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  for (auto [number, count] : llvm::enumerate(missing))
-    if (count == 0)
-      ready.push({drafts[number].place, unsigned(number)});
-  SmallVector<unsigned> order;
-  while (!ready.empty()) {
-    unsigned number = ready.top().second;
-    ready.pop();
-    order.push_back(number);
-    for (unsigned reader : readers[number])
-      if (--missing[reader] == 0)
-        ready.push({drafts[reader].place, reader});
+}
+
+bool Orderer::mustWait(unsigned number) const {
+  return llvm::any_of(overwrites[number], [&](Value old) {
+    return readsLeft.lookup(old) > unsigned(llvm::is_contained(drafts[number].inputs, old));
+  });
+}
+
+void Orderer::emit(unsigned number) {
+  order.push_back(number);
+  for (Value input : drafts[number].inputs)
+    if (!input.getDefiningOp())
+      --readsLeft[input];
+  for (unsigned reader : readers[number])
+    if (--missing[reader] == 0)
+      ready.push({drafts[reader].place, reader});
+  for (auto entry = waiting.begin(); entry != waiting.end();) {
+    if (mustWait(entry->second)) {
+      ++entry;
+      continue;
+    }
+    ready.push(*entry);
+    entry = waiting.erase(entry);
   }
-  return order;
+}
+
+/// Fewer numbers than drafts if kernels depend on each other in a circle.
+SmallVector<unsigned> Orderer::run() {
+  while (!ready.empty() || !waiting.empty()) {
+    // A reader that needs the new version comes after it all the same.
+    bool isForced = ready.empty();
+    Entry next = isForced ? *waiting.begin() : ready.top();
+    if (isForced)
+      waiting.erase(waiting.begin());
+    else
+      ready.pop();
+    if (!isForced && mustWait(next.second))
+      waiting.insert(next);
+    else
+      emit(next.second);
+  }
+  return std::move(order);
 }
 
 LogicalResult nap::emitKernels(func::FuncOp func, ArrayRef<KernelGroup> groups) {
@@ -254,7 +329,8 @@ LogicalResult nap::emitKernels(func::FuncOp func, ArrayRef<KernelGroup> groups) 
   SmallVector<Draft> drafts;
   for (auto [number, group] : llvm::enumerate(groups))
     drafts.push_back(draftKernel(layout, number, group.outputs));
-  SmallVector<unsigned> order = orderDrafts(layout, drafts);
+  SmallVector<unsigned> order =
+      Orderer(layout, drafts, findOverwrites(func, layout, drafts.size())).run();
   if (order.size() != drafts.size())
     return func.emitError("kernels depend on each other in a circle");
 

@@ -1,6 +1,8 @@
-// Finds blocks by the paths of ops inside kernels, and attention cores by their products.
+// Finds blocks by the paths of ops inside kernels, or by the model's `checkpoint { }`, and
+// attention cores by their products.
 #include "passes/memory/Blocks.h"
 
+#include "ir/location/CheckpointBlock.h"
 #include "passes/kernels/Emit.h"
 #include "passes/report/Costs.h"
 
@@ -25,7 +27,8 @@ namespace {
 /// Walks the ops of the forward kernels.
 class Finder {
 public:
-  Finder(const FunctionMemory &memory, const std::vector<bool> &isForward) : memory(memory) {
+  Finder(const FunctionMemory &memory, const std::vector<bool> &isForward, BlockRule rule)
+      : memory(memory), rule(rule) {
     for (auto [op, isOwn] : llvm::zip(memory.kernels, isForward))
       if (auto kernel = dyn_cast<KernelOp>(op); kernel && isOwn)
         kernels.push_back(kernel);
@@ -38,11 +41,13 @@ public:
   Blocks run();
 
 private:
+  std::string nameOfBlock(Operation *op) const;
   int64_t blockOf(Operation *op);
   void addReaders(int64_t tensor, Value value);
   void markCores(KernelOp kernel);
 
   const FunctionMemory &memory;
+  BlockRule rule;
   SmallVector<KernelOp> kernels;
   bool hasNumbers = false;
   llvm::StringMap<int64_t> numberOf;
@@ -52,9 +57,18 @@ private:
 };
 } // namespace
 
-int64_t Finder::blockOf(Operation *op) {
+/// Empty outside of all blocks.
+std::string Finder::nameOfBlock(Operation *op) const {
+  if (rule == BlockRule::checkpoint) {
+    std::optional<int64_t> number = checkpointBlockOf(op->getLoc());
+    return number ? std::to_string(*number) : "";
+  }
   StringRef path = pathOf(op->getLoc());
-  std::string name = hasNumbers ? numberedPart(path) : path.str();
+  return hasNumbers ? numberedPart(path) : path.str();
+}
+
+int64_t Finder::blockOf(Operation *op) {
+  std::string name = nameOfBlock(op);
   if (name.empty())
     return -1;
   auto [place, isNew] = numberOf.try_emplace(name, blocks.count);
@@ -134,6 +148,15 @@ Blocks Finder::run() {
   return std::move(blocks);
 }
 
-Blocks nap::findBlocks(const FunctionMemory &memory, const std::vector<bool> &isForward) {
-  return Finder(memory, isForward).run();
+Blocks nap::findBlocks(const FunctionMemory &memory, const std::vector<bool> &isForward,
+                       BlockRule rule) {
+  return Finder(memory, isForward, rule).run();
+}
+
+bool nap::hasCheckpointBlocks(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return checkpointBlockOf(op->getLoc()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }

@@ -11,7 +11,7 @@ ModulePlan nap::ModulePlanner::leastPlan() const {
   for (const auto &function : functions)
     found.push_back(measured(*function, function->search->findLeast().sequence));
   ModulePlan least = combine("auto", std::move(found));
-  for (const NamedStrategy &named : kCheckpointStrategies)
+  for (const NamedStrategy &named : strategies())
     if (ModulePlan plan = planFor(named.strategy);
         std::tie(plan.bytes, plan.time) < std::tie(least.bytes, least.time))
       least = std::move(plan);
@@ -39,7 +39,7 @@ std::optional<ModulePlan> nap::ModulePlanner::planWithin(int64_t bytes) const {
     if (plan.bytes <= bytes && (!best || plan.time < best->time))
       best = std::move(plan);
   };
-  for (const NamedStrategy &named : kCheckpointStrategies)
+  for (const NamedStrategy &named : strategies())
     consider(planFor(named.strategy));
   std::vector<FunctionPlan> found;
   for (const auto &function : functions)
@@ -62,10 +62,11 @@ nap::ModulePlanner::timeBounds(const std::vector<int64_t> &bytes) const {
 }
 
 std::string nap::ModulePlanner::refusal(int64_t budget, const ModulePlan &least) const {
-  return llvm::formatv("a budget of {0} bytes is too small: the least that can be planned is {1} "
-                       "bytes ({2:f1} MiB), by strategy '{3}', and no plan is below {4}; give that much "
-                       "or make the micro-batch smaller",
-                       budget, least.bytes, inMiB(least.bytes), least.strategy, floorBound());
+  return llvm::formatv(
+      "a budget of {0} bytes is too small: the least that can be planned is {1} "
+      "bytes ({2:f1} MiB), by strategy '{3}', and no plan is below {4}; give that much "
+      "or make the micro-batch smaller",
+      budget, least.bytes, inMiB(least.bytes), least.strategy, floorBound());
 }
 
 std::string nap::ModulePlanner::partsOf(const ModulePlan &plan) const {

@@ -45,7 +45,7 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
     getOperation()->setAttr("nap.least_bytes",
                             Builder(&getContext()).getI64IntegerAttr(least.bytes));
     InFlightDiagnostic error = mlir::emitError(getOperation().getLoc());
-    if (strategy != "auto")
+    if (strategy != kAutoStrategy)
       error << "a budget of " << int64_t(budget) << " bytes is too small: checkpoint strategy '"
             << strategy << "' takes " << least.bytes
             << " bytes; give that much, or leave the choice to 'auto'";
@@ -78,21 +78,16 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
     for (auto func : module.getOps<func::FuncOp>())
       if (!func.isExternal() && failed(verifyKernelsOnly(func, declared)))
         return signalPassFailure();
-    const NamedStrategy *named = llvm::find_if(
-        kCheckpointStrategies, [&](const NamedStrategy &known) { return known.name == strategy; });
-    bool isKnown = named != kCheckpointStrategies.end();
-    if (!isKnown && strategy != "auto") {
-      InFlightDiagnostic error = module.emitError("found strategy '")
-                                 << strategy << "', wanted auto";
-      for (const NamedStrategy &known : kCheckpointStrategies)
-        error << (&known == &kCheckpointStrategies.back() ? " or " : ", ") << known.name;
+    std::optional<CheckpointStrategy> named = strategyNamed(strategy);
+    if (!named && strategy != kAutoStrategy) {
+      module.emitError("found strategy '") << strategy << "', wanted " << strategyNames(" or ");
       return signalPassFailure();
     }
     ModulePlanner planner(module, workers);
     ModulePlan plan;
-    if (isKnown || budget == 0) {
+    if (named || budget == 0) {
       // Without a budget nothing is faster than to keep everything.
-      plan = planner.planFor(isKnown ? named->strategy : CheckpointStrategy::none);
+      plan = planner.planFor(named.value_or(CheckpointStrategy::none));
       if (budget != 0 && plan.bytes > budget)
         return refuse(planner, plan);
     } else {

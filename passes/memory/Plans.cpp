@@ -3,6 +3,7 @@
 
 #include "ir/schedule/Entries.h"
 #include "passes/Report.h"
+#include "passes/memory/Blocks.h"
 #include "passes/planning/Layout.h"
 
 #include <cmath>
@@ -31,8 +32,8 @@ static int64_t bytesOfScratch(ModuleOp module) {
 }
 
 nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device &device)
-    : declared(bytesOfDeclarations(module)), scratch(workers * bytesOfScratch(module)),
-      workers(workers) {
+    : isMarked(hasCheckpointBlocks(module)), declared(bytesOfDeclarations(module)),
+      scratch(workers * bytesOfScratch(module)), workers(workers) {
   DeclaredTensors tensors(module);
   SymbolTable symbols(module);
   auto priceOf = [&](KernelOp kernel) -> KernelPrice {
@@ -161,7 +162,7 @@ static std::vector<Plan> withoutBeaten(std::vector<Plan> plans, Bytes bytesOf) {
 std::vector<ModulePlan> nap::ModulePlanner::frontier() const {
   constexpr int64_t budgets = 64;
   std::vector<ModulePlan> plans;
-  for (const NamedStrategy &named : kCheckpointStrategies)
+  for (const NamedStrategy &named : strategies())
     plans.push_back(planFor(named.strategy));
   std::vector<std::vector<FunctionPlan>> found;
   std::set<int64_t> heights;

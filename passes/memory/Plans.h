@@ -63,6 +63,12 @@ public:
   /// the functions, which `apply` takes out again; a module that is only asked stays with them.
   ModulePlanner(mlir::ModuleOp module, int64_t workers, const Device &device = referenceDevice());
 
+  /// The strategies that the model has: `manual` where it has `checkpoint { }` blocks, the others
+  /// always; `none` first.
+  llvm::ArrayRef<NamedStrategy> strategies() const {
+    return llvm::ArrayRef(kCheckpointStrategies).drop_back(isMarked ? 0 : 1);
+  }
+
   /// The plan of a strategy.
   ModulePlan planFor(CheckpointStrategy strategy) const;
 
@@ -130,6 +136,8 @@ private:
   /// Those without a backward pass; and all of them, in the order of a step.
   std::vector<std::unique_ptr<Function>> others;
   std::vector<const Function *> inOrder;
+  /// Whether the model has `checkpoint { }` blocks.
+  bool isMarked = false;
   int64_t declared = 0, scratch = 0;
   /// Of the functions without a backward pass: the most bytes that one takes, and the time of a
   /// step's.

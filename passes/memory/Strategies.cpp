@@ -53,6 +53,27 @@ StringRef nap::nameOf(CheckpointStrategy strategy) {
       ->name;
 }
 
+std::optional<CheckpointStrategy> nap::strategyNamed(StringRef name) {
+  for (const NamedStrategy &known : kCheckpointStrategies)
+    if (known.name == name)
+      return known.strategy;
+  return std::nullopt;
+}
+
+std::string nap::strategyNames(StringRef before) {
+  std::string text = kAutoStrategy.str();
+  for (const NamedStrategy &known : kCheckpointStrategies)
+    text += ((&known == &kCheckpointStrategies.back() ? before : ", ") + known.name).str();
+  return text;
+}
+
+/// Whether what a `checkpoint { }` block computes is read behind it, or is of none.
+static bool leavesBlock(const Blocks &written, int64_t tensor) {
+  int64_t own = written.blockOf[tensor];
+  return own < 0 ||
+         llvm::any_of(written.readBy[tensor], [&](int64_t reader) { return reader != own; });
+}
+
 /// Whether a tensor is made in the last block or behind all of them, or enters the last block: the
 /// backward pass begins with it.
 static bool isOfHead(const StepModel &model, const Blocks &blocks, int64_t tensor) {
@@ -97,6 +118,11 @@ planning::Sequence nap::sequenceOf(const StepModel &model, CheckpointStrategy st
     keep([&](int64_t tensor) { return isOfHead(model, blocks, tensor); });
     kept.group = groupsOf(model, blocks);
     break;
+  case CheckpointStrategy::manual: {
+    Blocks written = findBlocks(model.memory, isForward, BlockRule::checkpoint);
+    keep([&](int64_t tensor) { return leavesBlock(written, tensor); });
+    break;
+  }
   }
   return planning::recomputeOnDemand(problem, kept);
 }

@@ -1,6 +1,8 @@
 // Recomputation on demand, and sequences as timelines.
 #include "passes/planning/Recompute.h"
 
+#include "passes/planning/Overwrites.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -180,7 +182,7 @@ Sequence nap::planning::recomputeOnDemand(const Recomputation &problem, const St
     if (!problem.isRepeatable[step])
       for (int64_t write : problem.timeline.steps[step].writes)
         all.isKept[write] = true;
-  return OnDemand(problem, all).run();
+  return postponeOverwrites(problem, OnDemand(problem, all).run());
 }
 
 //===-- Timelines ----------------------------------------------------------------------------===//
@@ -284,5 +286,5 @@ std::string nap::planning::checkSequence(const Recomputation &problem, const Seq
   for (int64_t tensor : timeline.kept)
     if (!isThere[tensor])
       return fmt::format("tensor {} is wanted at the end and is not computed", tensor);
-  return "";
+  return checkOverwrites(problem, sequence);
 }

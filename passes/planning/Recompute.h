@@ -19,6 +19,9 @@ struct Recomputation {
   std::vector<bool> isRepeatable;
   /// The steps before this one are the forward pass.
   int64_t firstBackward = 0;
+  /// (old, new): a step of the program writes the second, the new version of a given tensor, over
+  /// the first. It comes after every read of the old version (Overwrites.h).
+  std::vector<std::pair<int64_t, int64_t>> overwrites = {};
 };
 
 /// The stride of the strategy `sqrt`: the least number, of at least 1, whose square is at least
@@ -35,7 +38,8 @@ struct Strategy {
 
 /// The program with what `strategy` does not keep computed again, right before the first backward
 /// step that reads it: of all ways the one of least added time, given what is there. Every step of
-/// the program stands in it once, in the program's order.
+/// the program stands in it once, in the program's order, but for those that write over what is
+/// read once more (`postponeOverwrites`).
 Sequence recomputeOnDemand(const Recomputation &problem, const Strategy &strategy);
 
 /// Nanoseconds to compute `tensor`, which is not there, from the tensors that are: an upper bound,
@@ -56,8 +60,9 @@ struct Unrolled {
 Unrolled unroll(const Recomputation &problem, const Sequence &sequence);
 
 /// One sentence about a sequence that reads what is not there or not there in all its parts,
-/// repeats what may not be repeated, or leaves out such a step or a tensor that is wanted at the
-/// end; empty if nothing is wrong. Independent of the functions above.
+/// repeats what may not be repeated, reads an old version after it was written over, or leaves out
+/// a step that runs once or a tensor that is wanted at the end; empty if nothing is wrong.
+/// Independent of the functions above.
 std::string checkSequence(const Recomputation &problem, const Sequence &sequence);
 
 } // namespace nap::planning

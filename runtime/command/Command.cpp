@@ -89,8 +89,8 @@ ExitStatus runCommand(const LoadedProgram &loaded, std::span<const std::string> 
     for (const FlagSpec &fixed : compileFlags())
       if (flag == fixed.name)
         return fail({fmt::format("--{} is fixed when a model is compiled; compile again with "
-                                 "--{} {}",
-                                 flag, flag, value),
+                                 "--{}{}{}",
+                                 flag, flag, value.empty() ? "" : " ", value),
                      ExitStatus::wrongUsage});
   if (!flags->positional.empty())
     return fail({fmt::format("'{}' is not a flag; data is given with --data {}",

@@ -47,7 +47,7 @@ static constexpr std::array<FlagSpec, 31> runTable = {{
     {"help", "", "print this and end"},
 }};
 
-static constexpr std::array<FlagSpec, 10> compileTable = {{
+static constexpr std::array<FlagSpec, 11> compileTable = {{
     {"optimizer", "EXPR", "the optimizer of each parameter"},
     {"precision", "P", "f64, f32, mixed(bf16), ..."},
     {"accumulate", "N", "micro-batches a step"},
@@ -55,7 +55,8 @@ static constexpr std::array<FlagSpec, 10> compileTable = {{
     {"ema", "D", "decay of the averaged parameters"},
     {"memory", "BYTES", "budget, such as 8GiB"},
     {"checkpoint", "STRATEGY", "what the backward pass keeps"},
-    {"micro-batch", "N", "samples of a micro-batch, or auto"},
+    {"micro-batch", "N", "samples of a micro-batch, or auto: the fastest within --memory"},
+    {"fused-update", "", "update each parameter as soon as its gradient is final, which then goes"},
     {"target", "T", "cpu, or architectures of GPUs, or both: sm_80,sm_90; default cpu"},
     {"cpu", "NAME", "the processor that kernels are made for"},
 }};

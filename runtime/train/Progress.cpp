@@ -61,7 +61,8 @@ Failure Progress::step(int64_t number, const StepRunner &runner, int64_t nanosec
     fmt::format_to(out, ", \"gradient_norm\": ");
     appendNumber(line, *runner.gradientNorm());
   }
-  fmt::format_to(out, ", \"finite\": {}, \"ms\": {:.3f}", runner.finite(), seconds * 1e3);
+  fmt::format_to(out, ", \"finite\": {}, \"ms\": {:.3f}",
+                 runner.finite() && !runner.stoppedHalfway(), seconds * 1e3);
   if (setting.tokensPerStep > 0)
     fmt::format_to(out, ", \"tokens_per_second\": {:.1f}",
                    static_cast<double>(setting.tokensPerStep) / seconds);

@@ -270,7 +270,8 @@ Failure Run::evaluateNow(Progress *progress, const std::string &outputs) {
   return progress ? progress->evaluated(state.step, evaluation->numbers()) : std::nullopt;
 }
 
-/// One step with its reports; a step that is not finite changes nothing but the data cursor.
+/// One step with its reports; a step that is not finite changes nothing but the data cursor, or,
+/// where gradients go as soon as they are final, what was stored before the first that is not.
 Failure Run::trainStep(StepRunner &runner, Progress &progress) {
   constexpr int64_t mostSkipped = 10;
   if (nanFinder)
@@ -307,16 +308,24 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
                              "when nothing else runs",
                              name, use));
   }
-  if (nanFinder && (nanFinder->foundNan() || !runner.finite()))
+  if (nanFinder && (nanFinder->foundNan() || !runner.finite() || runner.stoppedHalfway()))
     return Error{fmt::format("step {}: {}", state.step, nanFinder->finding())};
-  if (runner.finite()) {
+  if (runner.finite() && !runner.stoppedHalfway()) {
     ++state.step;
     skippedInARow = 0;
     return std::nullopt;
   }
-  ++state.skipped;
   ++skippedInARow;
-  progress.say(fmt::format("{}: warning: step {} is not finite and was skipped", name, state.step));
+  if (runner.stoppedHalfway()) {
+    progress.say(fmt::format("{}: warning: a gradient of step {} is not finite; it and those after "
+                             "it were not stored",
+                             name, state.step));
+    ++state.step;
+  } else {
+    ++state.skipped;
+    progress.say(
+        fmt::format("{}: warning: step {} is not finite and was skipped", name, state.step));
+  }
   if (skippedInARow == mostSkipped)
     return Error{fmt::format("{} steps in a row were not finite; --check-nan names the first "
                              "launch that is not",

@@ -55,6 +55,8 @@ Result<StepRunner> StepRunner::create(Session &session, Dataset &data, uint64_t 
   const auto &ended = program.functions[last].results;
   if (auto found = ended.find("finite"); found != ended.end())
     runner.finiteTensor = found->second;
+  if (auto found = ended.find("finite_gradients"); found != ended.end())
+    runner.finiteGradientsTensor = found->second;
   if (auto found = ended.find("gradient_norm"); found != ended.end())
     runner.normTensor = found->second;
   for (const Function &function : program.functions)
@@ -134,7 +136,9 @@ Failure StepRunner::run(int64_t number, int64_t &cursor) {
     if (Failure failure = runToEnd(update, std::nullopt))
       return failure;
   cursor += samplesPerStep();
-  wasFinite = finiteTensor < 0 || session->scalar(finiteTensor) != 0;
+  auto isTrue = [&](int64_t tensor) { return tensor < 0 || session->scalar(tensor) != 0; };
+  wasFinite = isTrue(finiteTensor);
+  gradientsWereFinite = isTrue(finiteGradientsTensor);
   if (normTensor >= 0)
     norm = session->scalar(normTensor);
   return std::nullopt;

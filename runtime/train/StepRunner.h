@@ -31,6 +31,9 @@ public:
   const std::vector<NamedResult> &numbers() const { return results; }
   /// False if the program says that the last step changed nothing, since it was not finite.
   bool finite() const { return wasFinite; }
+  /// False if the last step stored a part alone: a parameter and those whose gradients were final
+  /// after its own kept their old versions, since this gradient was not finite.
+  bool stoppedHalfway() const { return wasFinite && !gradientsWereFinite; }
   /// Global norm of the gradients of the last step; absent if the program does not return it.
   std::optional<double> gradientNorm() const { return norm; }
   /// Samples of one step.
@@ -62,9 +65,9 @@ private:
   std::optional<std::pair<int64_t, int64_t>> loaded;
   /// False where a result is an input, which the next batch would change.
   bool mayGather = true;
-  int64_t finiteTensor = -1;
+  int64_t finiteTensor = -1, finiteGradientsTensor = -1;
   int64_t normTensor = -1;
-  bool wasFinite = true;
+  bool wasFinite = true, gradientsWereFinite = true;
   std::optional<double> norm;
 };
 

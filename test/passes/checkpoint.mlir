@@ -13,7 +13,7 @@
 // LEAST-SAME: no plan is below {{[0-9]+}}; give that much or make the micro-batch smaller
 // LEAST: note: parameters, states and inputs take
 // STRATEGY: error: a budget of 300 bytes is too small: checkpoint strategy 'none' takes {{[0-9]+}} bytes
-// NAME: error: found strategy 'most', wanted auto, none, selective, blocks, sqrt or minimal
+// NAME: error: found strategy 'most', wanted auto, none, selective, blocks, sqrt, minimal or manual
 
 nap.declare parameter @w : tensor<33xf32>
 nap.declare input @x : tensor<33xf32>

@@ -1,6 +1,7 @@
 // Recomputation on demand on chains: how often each block runs, and what is alive.
 #include "passes/planning/Recompute.h"
 #include "passes/planning/Layout.h"
+#include "passes/planning/Overwrites.h"
 #include "test/Check.h"
 
 #include <algorithm>
@@ -160,7 +161,45 @@ static void testParts() {
          "a first part that comes again");
 }
 
+/// x (0) and w (1) are given; step 0 makes g (2) of both, step 1 the loss (3) of g, step 2 a
+/// gradient (4), step 3 writes the new w (5) over the old one, step 4 reads that (6), step 5 reads
+/// g (7).
+static Recomputation updateBetweenReaders() {
+  Recomputation problem;
+  problem.timeline.steps = {{{0, 1}, {2}, {}}, {{2}, {3}, {}}, {{3}, {4}, {}},
+                            {{1, 4}, {5}, {}}, {{5}, {6}, {}}, {{2}, {7}, {}}};
+  problem.timeline.sizes.assign(8, 256);
+  problem.timeline.given = {0, 1};
+  problem.timeline.kept = {5, 6, 7};
+  problem.programSteps = 6;
+  problem.costs.assign(6, 1);
+  problem.isRepeatable = {true, true, true, false, true, true};
+  problem.firstBackward = 2;
+  problem.overwrites = {{1, 5}};
+  return problem;
+}
+
+/// A write over what is read again waits for that read, and with it what reads the new version; the
+/// checker refuses the order without that.
+static void testOverwrites() {
+  Recomputation problem = updateBetweenReaders();
+  Strategy all{std::vector<bool>(8, true), {}};
+  expect(recomputeOnDemand(problem, all) == Sequence{0, 1, 2, 3, 4, 5},
+         "where nothing is computed again nothing waits");
+  Strategy dropped = all;
+  dropped.isKept[2] = false;
+  Sequence sequence = recomputeOnDemand(problem, dropped);
+  expect(sequence == Sequence{0, 1, 2, 0, 3, 4, 5}, "the update waits for the clone");
+  expect(checkSequence(problem, sequence).empty(), "and is sound");
+  Sequence early = {0, 1, 2, 3, 4, 0, 5};
+  expect(checkSequence(problem, early) ==
+             "step 0 at place 5 reads tensor 1, over which tensor 5 was written",
+         "a clone after the update: " + checkSequence(problem, early));
+  expect(postponeOverwrites(problem, early) == sequence, "moved behind the clone");
+}
+
 int main() {
+  testOverwrites();
   testParts();
   for (int64_t length = 1; length <= 64; ++length) {
     testCountsOfBlocks(length);

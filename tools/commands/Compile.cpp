@@ -7,6 +7,7 @@
 #include "runtime/files/File.h"
 #include "runtime/image/Executable.h"
 #include "tools/commands/Model.h"
+#include "tools/commands/plan/MicroBatch.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -226,6 +227,8 @@ ExitStatus nap::compileCommand(std::span<const std::string> arguments) {
   // Before the file is opened for a try.
   if ((status = checkNoModelFile(output, model)) != ExitStatus::done ||
       (status = checkPlace(output)) != ExitStatus::done)
+    return status;
+  if ((status = chooseMicroBatch(*flags)) != ExitStatus::done)
     return status;
   Model compiled;
   status = writeStage(compiled, *flags, stage, output);

@@ -6,6 +6,7 @@
 #include "codegen/cuda/CudaText.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/Ops.h"
+#include "passes/memory/Blocks.h"
 #include "passes/memory/Strategies.h"
 #include "passes/report/print/Numbers.h"
 #include "runtime/cuda/CudaCache.h"
@@ -166,9 +167,6 @@ static bool isArchitecture(StringRef name) {
 
 /// --checkpoint, --memory and the workers whose scratch a budget counts; false after an error.
 static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline) {
-  std::vector<std::string_view> strategies = {"auto"};
-  for (const NamedStrategy &named : kCheckpointStrategies)
-    strategies.push_back(named.name);
   if (const std::string *value = flags.find("memory")) {
     std::optional<int64_t> bytes = rt::parseBytes(*value);
     if (!bytes || *bytes <= 0) {
@@ -178,12 +176,11 @@ static bool readMemoryFlags(const ParsedFlags &flags, PipelineOptions &pipeline)
       return false;
     }
     pipeline.memoryBudget = *bytes;
-    pipeline.checkpoint = "auto";
+    pipeline.checkpoint = kAutoStrategy.str();
   }
   if (const std::string *value = flags.find("checkpoint")) {
-    if (!llvm::is_contained(strategies, *value)) {
-      fail(fmt::format("--checkpoint={}: the strategies are {}", *value,
-                       fmt::join(strategies, ", ")),
+    if (*value != kAutoStrategy && !strategyNamed(*value)) {
+      fail(fmt::format("--checkpoint={}: the strategies are {}", *value, strategyNames(" and ")),
            ExitStatus::wrongUsage);
       return false;
     }
@@ -283,6 +280,7 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
     pipeline.disabled.push_back(value);
   }
   pipeline.remarks = flags.has("remarks");
+  pipeline.fusedUpdate = flags.has("fused-update");
   if (const std::string *last = flags.find("after"))
     pipeline.last = *last;
   if (const std::string *value = flags.find("min-tasks")) {
@@ -308,6 +306,16 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
       rt::writeErrors(diagnostics.render());
     return ExitStatus::wrongInput;
   }
+  // What the model says itself counts where the flags say nothing.
+  bool isMarked = hasCheckpointBlocks(*graph);
+  StringRef manual = nameOf(CheckpointStrategy::manual);
+  if (isMarked && graph->lookupSymbol("forward") && !flags.has("checkpoint") &&
+      !flags.has("memory"))
+    pipeline.checkpoint = manual.str();
+  if (!isMarked && pipeline.checkpoint == manual)
+    return fail(fmt::format("--checkpoint={}: the model has no checkpoint {{ }}; write one around "
+                            "what is to be computed again, or take another strategy",
+                            pipeline.checkpoint));
   if (wantsHash) {
     times.begin("hash of the graph");
     graphHash = hashGraph(*graph);

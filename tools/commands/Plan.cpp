@@ -1,6 +1,7 @@
 // napkin plan: what a model takes under each checkpointing strategy, and what each budget costs.
 #include "runtime/files/Console.h"
 #include "tools/commands/Devices.h"
+#include "tools/commands/plan/MicroBatch.h"
 #include "tools/commands/plan/Variants.h"
 
 #include <fmt/format.h>
@@ -44,13 +45,15 @@ ExitStatus nap::planCommand(std::span<const std::string> arguments) {
   std::optional<Device> device;
   if ((status = readDeviceFlag(*flags, device)) != ExitStatus::done)
     return status;
+  const Device &clock = device ? *device : referenceDevice();
+  if ((status = chooseMicroBatch(*flags, clock)) != ExitStatus::done)
+    return status;
   Model model;
   ParsedFlags untilPlanned = *flags;
   untilPlanned.flags.emplace_back("after", kBeforePlanning);
   if ((status = model.read(untilPlanned)) != ExitStatus::done ||
       (status = model.plan()) != ExitStatus::done)
     return status;
-  const Device &clock = device ? *device : referenceDevice();
   model.times.begin("plans");
   PlanTable table =
       makePlanTable(model.module(), model.options().workers, model.options().memoryBudget, clock);

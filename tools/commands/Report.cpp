@@ -4,6 +4,7 @@
 #include "tools/commands/Activations.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
+#include "tools/commands/plan/MicroBatch.h"
 #include "tools/commands/report/Measured.h"
 
 #include <fmt/format.h>
@@ -175,6 +176,8 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   if (!flags)
     return status;
   if ((status = checkFlags(*flags)) != ExitStatus::done)
+    return status;
+  if ((status = chooseMicroBatch(*flags)) != ExitStatus::done)
     return status;
   if (flags->has("activations"))
     return reportActivations(*flags);

@@ -8,6 +8,7 @@
 #include "runtime/train/Run.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
+#include "tools/commands/plan/MicroBatch.h"
 
 #include <fmt/format.h>
 
@@ -133,6 +134,8 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   if (flags->has("count") && options->device != "cuda-host")
     return fail("--count counts what CUDA text does; it needs --device=cuda-host",
                 ExitStatus::wrongUsage);
+  if ((status = chooseMicroBatch(*flags)) != ExitStatus::done)
+    return status;
   Model model;
   if ((status = model.read(*flags)) != ExitStatus::done ||
       (status = model.plan()) != ExitStatus::done)

@@ -69,6 +69,16 @@ for accumulate in model.micro_batches[-1:]:
 
     reference = train(tag + "kept", accumulate)
     recomputed = 0
+    # Blocks by hand: the default of a model that has them.
+    by_name = {row["strategy"]: row for row in table["strategies"]}
+    if manual := by_name.get("manual"):
+        if not manual["recomputed_ns"] or manual["saved_bytes"] >= by_name["none"]["saved_bytes"]:
+            failures.append(f"{tag}nothing is computed again by hand")
+        if train(tag + "none", accumulate, "--checkpoint", "none", *PARTS) != reference:
+            failures.append(f"{tag}by hand: other bits")
+        arena, scratch = bytes_of(accumulate)
+        if arena + table["workers"] * scratch != manual["peak_bytes"]:
+            failures.append(f"{tag}by hand {manual['peak_bytes']} bytes were planned, {arena} and {scratch} a worker it is")
     for strategy in ("blocks", "minimal"):
         if train(tag + strategy, accumulate, "--checkpoint", strategy, *PARTS) != reference:
             failures.append(f"{tag}{strategy}: other bits")

@@ -40,6 +40,8 @@ MODELS = {
                    {"tokens": ("<u2", None, 67)}),
     "optimizers": Model("optimizers.nap", dict(features=9, hidden=35, classes=5, batch=7), (1, 3),
                         {"x": ("<f4", [9], None), "labels": ("<i4", [], 5), "importance": ("<f4", [], None)}),
+    # What is no example: a model with blocks that are computed again by hand.
+    "written": Model(str(pathlib.Path(__file__).with_name("written.nap")), {}, (1, 2), {"tokens": ("<u2", None, 67)}),
 }
 CODES = {"<i4": "i", "<u2": "H", "<f4": "f"}
 

@@ -82,8 +82,7 @@ static std::vector<std::pair<std::string, int64_t>> declaredByRole(mlir::ModuleO
   return result;
 }
 
-/// The first axis of the inputs; 0 where there is no input with one.
-static int64_t batchOf(mlir::ModuleOp module) {
+int64_t nap::batchOf(mlir::ModuleOp module) {
   for (auto declare : module.getOps<DeclareOp>())
     if (auto type = mlir::cast<mlir::RankedTensorType>(declare.getTensorType());
         declare.getRole() == Role::input && type.getRank() > 0)
@@ -114,7 +113,7 @@ PlanTable nap::makePlanTable(mlir::ModuleOp module, int64_t workers, int64_t bud
   table.batch = batchOf(module);
   if (!table.hasBackward)
     return table;
-  for (const NamedStrategy &named : kCheckpointStrategies)
+  for (const NamedStrategy &named : planner.strategies())
     table.named.push_back({.plan = planner.planFor(named.strategy)});
   for (ModulePlan &plan : planner.frontier())
     table.frontier.push_back({.plan = std::move(plan)});

@@ -83,6 +83,9 @@ struct PlanTable {
   std::vector<LiveGroup> liveGroups() const;
 };
 
+/// The first axis of the module's inputs; 0 where there is no input with one.
+int64_t batchOf(mlir::ModuleOp module);
+
 /// Plans the module, which has kernels and schedules, and leaves it as it is. Times are the
 /// roofline's on `device`.
 PlanTable makePlanTable(mlir::ModuleOp module, int64_t workers, int64_t budget,

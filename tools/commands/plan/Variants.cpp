@@ -81,9 +81,8 @@ int64_t BatchSearch::run(int64_t guess) {
 int64_t nap::findLargestBatches(PlanTable &table, const Variants &variants) {
   if (table.batch <= 0)
     return -1;
-  constexpr size_t strategies = kCheckpointStrategies.size();
   // Per number of samples: the bytes of the named strategies.
-  std::map<int64_t, std::array<int64_t, strategies>> namedBytes;
+  std::map<int64_t, std::vector<int64_t>> namedBytes;
   auto flagsOf = [](int64_t samples) {
     return Variants::Flags{{"micro-batch", fmt::format("{}", samples)}};
   };
@@ -94,14 +93,14 @@ int64_t nap::findLargestBatches(PlanTable &table, const Variants &variants) {
     auto [place, isNew] = namedBytes.try_emplace(samples);
     if (!isNew)
       return place->second;
-    place->second.fill(-1);
+    place->second.assign(table.named.size(), -1);
     variants.plan(flagsOf(samples), [&](const ModulePlanner &planner) {
-      for (size_t number = 0; number < strategies; ++number)
-        place->second[number] = planner.planFor(kCheckpointStrategies[number].strategy).bytes;
+      for (auto [bytes, named] : llvm::zip(place->second, planner.strategies()))
+        bytes = planner.planFor(named.strategy).bytes;
     });
     return place->second;
   };
-  for (size_t number = 0; number < strategies; ++number)
+  for (size_t number = 0; number < table.named.size(); ++number)
     table.named[number].largestBatch =
         BatchSearch([&](int64_t samples) { return bytesOfNamed(samples)[number]; }, table.capacity)
             .run(table.batch);
@@ -120,9 +119,9 @@ int64_t nap::findLargestBatches(PlanTable &table, const Variants &variants) {
 static std::string textOf(const Variants::Flags &flags) {
   std::string text;
   for (const auto &[name, value] : flags) {
-    bool needsQuotes = value.find_first_of("() ") != std::string::npos;
-    text += fmt::format("{}--{}={}{}{}", text.empty() ? "" : " ", name, needsQuotes ? "'" : "",
-                        value, needsQuotes ? "'" : "");
+    std::string_view quote = value.find_first_of("() ") != std::string::npos ? "'" : "";
+    text += fmt::format("{}--{}{}{}{}{}", text.empty() ? "" : " ", name, value.empty() ? "" : "=",
+                        quote, value, quote);
   }
   return text;
 }
@@ -132,7 +131,8 @@ static std::optional<PlanChange> tryChange(const PlanTable &table, const Variant
                                            const Variants::Flags &flags, std::string effect) {
   PlanChange change{.flags = textOf(flags), .effect = std::move(effect)};
   // A step of fewer samples is as many steps for the same samples.
-  int64_t steps = flags == Variants::Flags{{"accumulate", "1"}} ? table.accumulate : 1;
+  bool isCut = llvm::is_contained(flags, std::pair<std::string, std::string>("accumulate", "1"));
+  int64_t steps = isCut ? table.accumulate : 1;
   bool isDone = variants.plan(flags, [&](const ModulePlanner &planner) {
     ModulePlan least = planner.leastPlan();
     std::optional<ModulePlan> within = planner.planWithin(table.budget);
@@ -190,6 +190,20 @@ void nap::findChanges(PlanTable &table, const Variants &variants) {
   if (table.accumulate > 1)
     tryFlags({{"accumulate", "1"}}, fmt::format("{} samples in a step instead of {}", table.batch,
                                                 table.batch * table.accumulate));
+  // A fused update takes one micro-batch and no clipping.
+  Variants::Flags fused = {{"fused-update", ""}};
+  std::string effect = "a gradient goes as soon as it is final";
+  if (table.accumulate > 1) {
+    fused.emplace_back("accumulate", "1");
+    effect += fmt::format("; {} samples in a step instead of {}", table.batch,
+                          table.batch * table.accumulate);
+  }
+  if (std::optional<PlanChange> change = tryChange(table, variants, fused, effect)) {
+    add(std::move(change));
+  } else {
+    fused.emplace_back("clip-norm", "none");
+    tryFlags(fused, effect + "; no clipping");
+  }
   if (table.workers > 1 && table.scratchBytes > 0)
     tryFlags({{"threads", "1"}}, "one worker");
   llvm::sort(table.changes, [](const PlanChange &a, const PlanChange &b) {

@@ -12,6 +12,12 @@
 //   @micro_next:  micro_step, which adds to them
 //   @update:      times 1/k; finite check; global norm; clip; update
 //
+// A fused update (`fused-update`, one micro-batch, no clipping) stands behind its own gradient,
+// which nothing needs afterwards: then @train_step never holds all gradients at once. Whether they
+// are finite is known of those that are final by then: sums of squares are added in that order, the
+// loss that times 0 being the first term, and each parameter with its states is stored if the sum
+// so far is finite.
+//
 // A step is finite if the loss and the sum of all squared gradients are. If it is not, parameters,
 // states and buffers keep their old versions, by a select. Clipping multiplies each gradient by
 // min(1, clip / (norm + 1e-6)), PyTorch's rule (torch.nn.utils.clip_grad_norm_). An average of one
@@ -19,6 +25,7 @@
 // the mean of what @counts (for @evaluate: @evaluate_counts) gives. Exact, the order of sums apart.
 #include "ir/Formula.h"
 #include "passes/Functions.h"
+#include "passes/step/MoveUpdates.h"
 
 #include <limits>
 #include <map>
@@ -105,33 +112,65 @@ static bool isLoss(const MicroResult &result) {
   return result.what.getName() == kResultAttr && name && name == "loss";
 }
 
-/// Gradients are scaled by `scale`, checked, clipped to `clipNorm` (if not 0) and given to the
-/// optimizers of `update`; `buffers` and what these return are stored if the step is finite.
-/// Adds the results "finite" and "gradient_norm".
-static void buildUpdate(FunctionBuilder &to, func::FuncOp update, Value loss,
-                        ArrayRef<NewVersion> gradients, double scale, double clipNorm,
-                        ArrayRef<NewVersion> buffers) {
+namespace {
+/// What happens to gradients before optimizers read them.
+struct UpdateForm {
+  double scale = 1;
+  /// 0: not clipped.
+  double clipNorm = 0;
+  /// Each parameter is stored if the loss and the gradients up to its own are finite; else all are
+  /// if everything is.
+  bool isFused = false;
+};
+} // namespace
+
+/// The parameter of each declared state.
+static DenseMap<Attribute, FlatSymbolRefAttr> parametersOfStates(ModuleOp module) {
+  DenseMap<Attribute, FlatSymbolRefAttr> result;
+  for (auto declare : module.getOps<DeclareOp>())
+    if (declare.getRole() == Role::state && declare.getOfAttr())
+      result[declare.getSymNameAttr()] = declare.getOfAttr();
+  return result;
+}
+
+/// Gradients are scaled, checked, clipped and given to the optimizers of `update`; `buffers` and
+/// what these return are stored if the step is finite. Adds the results "finite" and
+/// "gradient_norm"; of a fused update "finite" is about the loss, "finite_gradients" about the
+/// rest. Returns what is stored.
+static SmallVector<StoredVersion> buildUpdate(FunctionBuilder &to, func::FuncOp update, Value loss,
+                                              ArrayRef<NewVersion> gradients,
+                                              const UpdateForm &form,
+                                              ArrayRef<NewVersion> buffers) {
   OpBuilder &builder = to.builder;
   Location loc = loss.getLoc();
   Term finite = isFinite(Term{builder, loc, loss});
-  DenseMap<StringAttr, Value> unscaled;
+  DenseMap<StringAttr, Value> unscaled, finiteUpTo;
   Value squares;
   for (const NewVersion &gradient : gradients) {
     Term g = inStateType({builder, gradient.value.getLoc(), gradient.value});
-    Term whole = scale == 1 ? g : g * scale;
+    Term whole = form.scale == 1 ? g : g * form.scale;
     unscaled[gradient.name.getAttr()] = whole;
     Term square = squaredSum(whole);
+    // Nothing but what is not finite: then no sum is.
+    if (form.isFused && !squares)
+      squares = convert({builder, loc, loss}, getElementTypeOrSelf(square.value.getType())) * 0.0;
     squares = squares ? Value(Term{builder, loc, squares} + square) : Value(square);
+    if (form.isFused)
+      finiteUpTo[gradient.name.getAttr()] = isFinite(Term{builder, loc, squares});
   }
   Value clip;
   if (squares) {
     Term total{builder, loc, squares};
-    finite = apply<AndOp>(finite, isFinite(total));
+    Term areFinite = isFinite(total);
+    if (form.isFused)
+      to.result(areFinite, kResultAttr, builder.getStringAttr("finite_gradients"));
+    else
+      finite = apply<AndOp>(finite, areFinite);
     Term norm = apply<SqrtOp>(total);
     to.result(convert(norm, builder.getF32Type()), kResultAttr,
               builder.getStringAttr("gradient_norm"));
-    if (clipNorm != 0)
-      clip = apply<MinimumOp>(norm.number(clipNorm) / (norm + 1e-6), norm.number(1));
+    if (form.clipNorm != 0)
+      clip = apply<MinimumOp>(norm.number(form.clipNorm) / (norm + 1e-6), norm.number(1));
   }
   to.result(finite, kResultAttr, builder.getStringAttr("finite"));
 
@@ -150,16 +189,30 @@ static void buildUpdate(FunctionBuilder &to, func::FuncOp update, Value loss,
     for (auto [i, value] : llvm::enumerate(values))
       stored.push_back({update.getResultAttrOfType<FlatSymbolRefAttr>(i, kUpdatesAttr), value});
   }
+  // Of a fused update, the gradients up to a parameter's own decide about it and its states.
+  DenseMap<Attribute, FlatSymbolRefAttr> parameterOf;
+  if (form.isFused)
+    parameterOf =
+        parametersOfStates(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>());
+  SmallVector<StoredVersion> result;
   for (const NewVersion &version : stored) {
     Term old{builder, version.value.getLoc(), to.read(version.name, version.value.getType())};
     if (old.value == version.value)
       continue;
-    to.update(version.name, select(spread(finite, old), old.of(version.value), old));
+    FlatSymbolRefAttr parameter = parameterOf.lookup(version.name.getAttr());
+    if (!parameter)
+      parameter = version.name;
+    Value known = finiteUpTo.lookup(parameter.getAttr());
+    Term isStored = known ? finite.of(known) : finite;
+    Value next = select(spread(isStored, old), old.of(version.value), old);
+    to.update(version.name, next);
+    result.push_back({parameter, old, next});
   }
+  return result;
 }
 
 /// @train_step: one micro-batch and its update. The averages were divisions already.
-static void buildStep(func::FuncOp microStep, func::FuncOp update, double clipNorm) {
+static void buildStep(func::FuncOp microStep, func::FuncOp update, const UpdateForm &form) {
   FunctionBuilder to(microStep, "train_step", microStep.getLoc());
   IRMapping mapping;
   SmallVector<Value> values = to.inlineBody(microStep, mapping);
@@ -176,7 +229,15 @@ static void buildStep(func::FuncOp microStep, func::FuncOp update, double clipNo
     if (result.what.getName() == kGradientOfAttr)
       gradients.push_back({name, result.value});
   }
-  buildUpdate(to, update, loss, gradients, 1, clipNorm, buffers);
+  Operation *last = &to.builder.getInsertionBlock()->back();
+  if (form.isFused)
+    llvm::stable_sort(gradients, [](const NewVersion &a, const NewVersion &b) {
+      Operation *left = a.value.getDefiningOp(), *right = b.value.getDefiningOp();
+      return left && right ? left->isBeforeInBlock(right) : !left && right;
+    });
+  SmallVector<StoredVersion> stored = buildUpdate(to, update, loss, gradients, form, buffers);
+  if (form.isFused)
+    moveUpdates(last, loss, stored);
   to.finish();
 }
 
@@ -266,7 +327,7 @@ static void buildLateUpdate(func::FuncOp microStep, func::FuncOp update, ArrayRe
     if (sum.kind == Kind::buffer)
       buffers.push_back({sum.of, isFloat ? Value(value * (1 / count)) : value.value});
   }
-  buildUpdate(to, update, loss, gradients, 1 / count, clipNorm, buffers);
+  buildUpdate(to, update, loss, gradients, {1 / count, clipNorm}, buffers);
   to.finish();
 }
 
@@ -347,6 +408,8 @@ static LogicalResult checkArguments(func::FuncOp function, const DenseSet<Attrib
 
 namespace {
 struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
+  using AssembleStepPassBase::AssembleStepPassBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(check(module)))
@@ -358,6 +421,8 @@ struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
       }
     if (auto predict = module.lookupSymbol<func::FuncOp>("predict"))
       divideAverages(predict);
+    if (fusedUpdate && failed(checkFused()))
+      return signalPassFailure();
     if (auto microStep = module.lookupSymbol<func::FuncOp>("micro_step"))
       assemble(microStep, module.lookupSymbol<func::FuncOp>("update"));
   }
@@ -378,15 +443,38 @@ struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
     return success();
   }
 
+  /// Micro-batches of a step.
+  int64_t accumulate() {
+    auto count = getOperation()->getAttrOfType<IntegerAttr>("nap.accumulate");
+    return count ? count.getInt() : 1;
+  }
+  /// The largest norm of all gradients; 0: no limit.
+  double clipNorm() {
+    auto clip = getOperation()->getAttrOfType<FloatAttr>("nap.clip_norm");
+    return clip ? clip.getValueAsDouble() : 0;
+  }
+
+  /// Fails where an update needs more than its own gradient.
+  LogicalResult checkFused() {
+    if (int64_t count = accumulate(); count > 1)
+      return mlir::emitError(getOperation().getLoc(),
+                             "a fused update needs one micro-batch a step and there are ")
+             << count << ": no gradient is final before the last of them; set accumulate to 1 or "
+             << "leave the fused update out";
+    if (clipNorm() != 0)
+      return mlir::emitError(getOperation().getLoc(),
+                             "a fused update cannot clip: the norm of all gradients is "
+                             "known when the last one is; set clip_norm to none or leave "
+                             "the fused update out");
+    return success();
+  }
+
   /// Replaces @micro_step and @update by the functions of a step.
   void assemble(func::FuncOp microStep, func::FuncOp update) {
-    auto accumulate = getOperation()->getAttrOfType<IntegerAttr>("nap.accumulate");
-    auto clip = getOperation()->getAttrOfType<FloatAttr>("nap.clip_norm");
-    int64_t count = accumulate ? accumulate.getInt() : 1;
-    double clipNorm = clip ? clip.getValueAsDouble() : 0;
+    int64_t count = accumulate();
     if (count <= 1) {
       divideAverages(microStep);
-      buildStep(microStep, update, clipNorm);
+      buildStep(microStep, update, {1, clipNorm(), fusedUpdate});
     } else {
       if (SmallVector<AverageOp> averages = averagesOf(microStep); !averages.empty()) {
         buildCounts(microStep, "counts", averages);
@@ -395,7 +483,7 @@ struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
       SmallVector<Accumulated> sums = declareSums(microStep);
       buildMicroStep(microStep, "micro_first", sums, /*adds=*/false);
       buildMicroStep(microStep, "micro_next", sums, /*adds=*/true);
-      buildLateUpdate(microStep, update, sums, count, clipNorm);
+      buildLateUpdate(microStep, update, sums, count, clipNorm());
     }
     microStep.erase();
     if (update)
