@@ -39,6 +39,24 @@ static LogicalResult fillFunction(KernelFunction kernel, CudaKernel &cuda) {
   return success();
 }
 
+std::pair<KernelFunction, Value> nap::addSumGrid(KernelFunction kernel, CudaKernel &cuda,
+                                                 int64_t workspace) {
+  OpBuilder builder(kernel.func);
+  auto type = MemRefType::get({workspace}, builder.getF32Type());
+  unsigned last = kernel.func.getNumArguments();
+  [[maybe_unused]] auto added =
+      kernel.func.insertArgument(last, type, builder.getDictionaryAttr({}), kernel.func.getLoc());
+  builder.setInsertionPointAfter(kernel.func);
+  KernelFunction sum{kernel.def, func::FuncOp::create(builder, kernel.func.getLoc(),
+                                                      (kernel.func.getSymName() + ".sum").str(),
+                                                      kernel.func.getFunctionType())};
+  builder.setInsertionPointToStart(sum.func.addEntryBlock());
+  func::ReturnOp::create(builder, kernel.func.getLoc());
+  cuda.sum.func = sum.func;
+  cuda.workspace = workspace;
+  return {sum, sum.func.getArgument(last)};
+}
+
 FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   CudaKernel cuda;
@@ -54,5 +72,7 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
     return failure();
   expandMath(kernel.func);
   cuda.func = kernel.func;
+  if (cuda.sum.func)
+    expandMath(cuda.sum.func);
   return cuda;
 }

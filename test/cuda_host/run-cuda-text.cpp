@@ -1,8 +1,8 @@
 // run-cuda-text: runs the kernels of a CUDA file in the emulator, after changes that plant faults.
 //
 // The file ends with `NAP_HOST_KERNEL` lines, which say how each kernel is launched and on what
-// memory. f32 inputs are small whole numbers. Prints faults, the results' first numbers, and what
-// was counted.
+// memory. Inputs are small numbers. Prints faults, the results' first numbers and
+// their sum, and what was counted.
 #include "codegen/cuda/emulator/HostProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 
@@ -106,12 +106,15 @@ static bool runKernel(const HostProgram &program, Kernel &kernel) {
     if (!operand.isWritten || inPlace || operand.elementBytes != 4)
       continue;
     std::string numbers;
-    for (size_t i = 0; i < std::min<size_t>(4, operand.memory.size() / 4); ++i) {
+    double sum = 0;
+    for (size_t i = 0; i < operand.memory.size() / 4; ++i) {
       float value;
       std::memcpy(&value, operand.memory.data() + 4 * i, 4);
-      numbers += fmt::format(" {}", value);
+      sum += value;
+      if (i < 4)
+        numbers += fmt::format(" {}", value);
     }
-    fmt::print("{}:{}\n", kernel.name, numbers);
+    fmt::print("{}:{}\n{}: sum {}\n", kernel.name, numbers, kernel.name, sum);
   }
   return emulator.faults() == before;
 }
