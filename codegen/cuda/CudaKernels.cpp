@@ -4,6 +4,8 @@
 #include "codegen/cuda/kernels/Kernels.h"
 #include "codegen/math/Expand.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 using namespace nap;
 
@@ -57,6 +59,15 @@ std::pair<KernelFunction, Value> nap::addSumGrid(KernelFunction kernel, CudaKern
   return {sum, sum.func.getArgument(last)};
 }
 
+/// Erases what nobody uses, reads among it: what the compiler would leave out is not printed.
+static void eraseDead(func::FuncOp func) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    if (op != func && isOpTriviallyDead(op))
+      op->erase();
+}
+
 FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   CudaKernel cuda;
@@ -70,9 +81,11 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   func::ReturnOp::create(builder, def.getLoc());
   if (failed(fillFunction(kernel, cuda)))
     return failure();
-  expandMath(kernel.func);
   cuda.func = kernel.func;
-  if (cuda.sum.func)
-    expandMath(cuda.sum.func);
+  for (func::FuncOp func : {cuda.func, cuda.sum.func})
+    if (func) {
+      expandMath(func);
+      eraseDead(func);
+    }
   return cuda;
 }

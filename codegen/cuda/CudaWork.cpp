@@ -59,27 +59,39 @@ static bool countCall(func::CallOp call, int64_t times, CudaWork &work) {
   });
 }
 
+/// Whether the text reads only where a condition holds: what one arm of a choice alone needs is
+/// written into it.
+static bool isReadByChoice(memref::LoadOp load) {
+  return isa<BlockArgument>(load.getMemRef()) && load->hasOneUse() &&
+         isa<arith::SelectOp>(*load->getUsers().begin());
+}
+
 static bool countBlock(Block &block, int64_t times, CudaWork &work) {
   for (Operation &op : block) {
     auto access = [&](Value memory, int64_t &bytes) {
       if (isa<BlockArgument>(memory))
         bytes += times * cast<MemRefType>(memory.getType()).getElementTypeBitWidth() / 8;
     };
-    if (auto load = dyn_cast<memref::LoadOp>(op))
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      if (isReadByChoice(load))
+        return false;
       access(load.getMemRef(), work.readBytes);
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
+    }
+    if (auto store = dyn_cast<memref::StoreOp>(op))
       access(store.getMemRef(), work.writtenBytes);
-    else if (auto call = dyn_cast<func::CallOp>(op); call && !countCall(call, times, work))
+    if (auto call = dyn_cast<func::CallOp>(op); call && !countCall(call, times, work))
       return false;
-    if (op.getNumRegions() == 0)
-      continue;
-    std::optional<int64_t> inside = timesInside(&op, times);
-    if (!inside)
-      return false;
+    std::optional<int64_t> inside = op.getNumRegions() ? timesInside(&op, times) : 0;
+    CudaWork ofRegions;
     for (Region &region : op.getRegions())
       for (Block &own : region)
-        if (!countBlock(own, *inside, work))
+        if (!countBlock(own, inside.value_or(1), ofRegions))
           return false;
+    // How often matters only where something is asked for.
+    bool asks = ofRegions.readBytes || ofRegions.writtenBytes || ofRegions.productFlops;
+    if (asks && !inside)
+      return false;
+    work += ofRegions;
   }
   return true;
 }

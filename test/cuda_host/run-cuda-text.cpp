@@ -2,9 +2,10 @@
 //
 // The file ends with `NAP_HOST_KERNEL` lines, which say how each kernel is launched and on what
 // memory. Inputs are small numbers. Prints faults, the results' first numbers and
-// their sum, and what was counted.
+// their sum, and what was counted; or, with --nvrtc, what NVRTC says of the kernels.
 #include "codegen/cuda/emulator/HostProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
+#include "runtime/cuda/Resources.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -28,6 +29,9 @@ static cl::opt<bool> inPlace("in-place",
 static cl::opt<bool>
     firstEndsSecond("first-ends-second",
           cl::desc("the first input is the end of the second one's memory, as rows of it are"));
+
+static cl::opt<std::string>
+    nvrtc("nvrtc", cl::desc("architecture: print what NVRTC says that each kernel takes, no more"));
 
 namespace {
 
@@ -142,6 +146,15 @@ int main(int argc, char **argv) {
       return 2;
     }
     text.replace(at, from.size(), to);
+  }
+  if (!nvrtc.empty()) {
+    // The launches are the host's.
+    text.resize(std::min(text.size(), text.find("NAP_HOST_KERNEL(")));
+    auto binary = napkin::runtime::compileCuda(text, cudaPrelude().str(), nvrtc);
+    fmt::print("{}", binary ? napkin::runtime::resourceTable(
+                                  napkin::runtime::readResources(*binary))
+                            : binary.error().message + "\n");
+    return binary ? 0 : 1;
   }
   std::vector<Kernel> kernels;
   llvm::SmallVector<llvm::StringRef> lines;

@@ -155,7 +155,8 @@ template <typename... P> void call(void (*kernel)(P...), char *const *arguments)
     for (int i = 0; i < count; ++i)                                                                \
       all[i] = operands[i];                                                                        \
     all[count] = parts;                                                                            \
-    for (auto *grid : {__VA_ARGS__})                                                               \
+    void (*const grids[])(char *const *) = {__VA_ARGS__};                                          \
+    for (auto grid : grids)                                                                        \
       grid(all);                                                                                   \
   }
 /// Both, of a kernel of one grid.

@@ -50,7 +50,7 @@ static ForwardTiles forwardTiles(const AttentionShape &shape) {
   };
   for (int64_t down : {2, 1})
     for (int64_t columns : {64, 32, 16}) {
-      if (widest > kTensorSize || (down == 2 && (widest > 128 || columns < 32 || shape.rate > 0 ||
+      if (widest > kTensorSize || (widest > 128 && columns == 64) || (down == 2 && (widest > 128 || columns < 32 || shape.rate > 0 ||
                                                  blocks(128) < kManyBlocks)))
         continue;
       ForwardTiles tiles{down, columns, tileElements(64 * down, widest),
@@ -69,7 +69,8 @@ static BackwardTiles backwardTiles(const AttentionShape &shape) {
   for (int64_t across : {1, 2, 4})
     for (auto [columns, stages] : {std::pair(64, 2), {32, 2}, {16, 2}, {32, 1}, {16, 1}}) {
       if (widest > kTensorSize || widest > 128 * across ||
-          (columns == 64 && (widest > 32 || shape.rate > 0)))
+          (columns == 64 && (widest > 32 || shape.rate > 0)) ||
+          (columns == 32 && widest > 64 * across))
         continue;
       BackwardTiles tiles{across,
                           columns,
@@ -309,7 +310,7 @@ void AttentionWriter::forwardTensor(AttentionOp op, const ForwardTiles &tiles, C
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, number(0));
   Value wholeHead = make<arith::DivUIOp>(block, number(blocks));
   auto loop = scf::ForOp::create(b, loc, number(0), number(2 * tiles.down), number(1));
-  loop->setAttr(kUnrollAttr, b.getUnitAttr());
+  loop->setAttr(kUnrollAttr, b.getBoolAttr(true));
   loop.getInductionVar().setLoc(named("i"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());

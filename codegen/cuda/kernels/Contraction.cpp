@@ -95,15 +95,15 @@ static Linear placeOf(Body &body, const ThreadSums &sums, Value row, Value colum
   return place + digits(batch, form.batch);
 }
 
-/// A loop over a thread's sums: `before` writes the code for sum number `i`, `inside` that for one
+/// A loop over a thread's sums, written out by the compiler or not: `before` writes the code for sum number `i`, `inside` that for one
 /// that the result has, in a body of its own, at its place in the result.
-static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums,
+static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, bool isUnrolled,
                     llvm::function_ref<void(Value i)> before,
                     llvm::function_ref<void(Body &, Value i, const Linear &place)> inside) {
   Location loc = body.loc();
   Body::Loop each = body.open(0, sums.count);
   OpBuilder b = body.builder();
-  each.op->setAttr(kUnrollAttr, b.getUnitAttr());
+  each.op->setAttr(kUnrollAttr, b.getBoolAttr(isUnrolled));
   Value i = each.op.getInductionVar();
   i.setLoc(NameLoc::get(b.getStringAttr("i"), loc));
   before(i);
@@ -158,6 +158,7 @@ private:
   ThreadSums multiply(Body &body, Value sums);
   /// What the kernel makes of the product's element `sum`, at its place in the result.
   void storeResults(KernelFunction to, Body &body, Value sum, const Linear &place);
+  Value copySums(Body &body, Value sums);
   void addRanges(KernelFunction to, Value parts);
   SmallVector<Linear> indexOf(Body &body, Value value, const Linear &place) {
     return body.space().delinearize(place, cast<RankedTensorType>(value.getType()).getShape());
@@ -204,7 +205,7 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
   bool goesOn = form.init && !isSplit;
   if (goesOn)
     forSums(
-        kernel, body, own,
+        kernel, body, own, /*isUnrolled=*/true,
         [&](Value i) {
           memref::StoreOp::create(body.builder(), loc, body.zero(b.getF32Type(), false), sums, i);
         },
@@ -223,6 +224,28 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
                          form.contractedExtent()};
   setWork(call, {tiling.bytesRead(sizes), 0, tiling.tensorFlops(sizes)});
   return own;
+}
+
+/// A thread's sums in an array of which elements may be chosen at run time; those that are multiplied
+/// into stay registers.
+Value ProductWriter::copySums(Body &body, Value sums) {
+  OpBuilder b = body.builder();
+  Value ends = memref::AllocaOp::create(b, named(b, "ends"), cast<MemRefType>(sums.getType()));
+  Body::Loop each = body.open(0, tiling.sums());
+  each.op->setAttr(kUnrollAttr, b.getBoolAttr(true));
+  Value i = each.op.getInductionVar();
+  i.setLoc(named(b, "i"));
+  Value sum = memref::LoadOp::create(body.builder(), body.loc(), sums, i);
+  memref::StoreOp::create(body.builder(), body.loc(), sum, ends, i);
+  body.close(each);
+  return ends;
+}
+
+/// Whether what follows from a sum is so long that 64 of it take NVRTC a second.
+static bool isLongBody(Block &region) {
+  return llvm::any_of(region, [](Operation &op) {
+    return isa<TanhOp, ErfOp, SinOp, CosOp, PowOp>(op);
+  });
 }
 
 void ProductWriter::storeResults(KernelFunction to, Body &body, Value sum, const Linear &place) {
@@ -258,6 +281,9 @@ void ProductWriter::addRanges(KernelFunction to, Value parts) {
 
 void ProductWriter::write() {
   cuda.blockThreads = tiling.threads();
+  // Small tiles would be squeezed into 32 registers, and spill.
+  if (tiling.unit == CudaUnit::fma && tiling.rows == 32)
+    cuda.blocksAtOnce = 4;
   cuda.blocks = tiling.blocks({form.batchExtent(), form.rowExtent(), form.columnExtent(),
                                form.contractedExtent()});
   Value parts;
@@ -272,10 +298,13 @@ void ProductWriter::write() {
   Value sums = memref::AllocaOp::create(b, named(b, "sums"),
                                         MemRefType::get({tiling.sums()}, b.getF32Type()));
   ThreadSums own = multiply(body, sums);
+  // A long body is not written out for each sum, which then must lie in memory.
+  bool isLong = !isSplit && isLongBody(kernel.region());
+  Value ends = isLong ? copySums(body, sums) : sums;
   forSums(
-      kernel, body, own, [](Value) {},
+      kernel, body, own, !isLong, [](Value) {},
       [&](Body &element, Value i, const Linear &place) {
-        Value sum = memref::LoadOp::create(element.builder(), named(b, "sum"), sums, i);
+        Value sum = memref::LoadOp::create(element.builder(), named(b, "sum"), ends, i);
         if (!isSplit)
           return storeResults(kernel, element, sum, place);
         Value range = arith::DivUIOp::create(element.builder(), named(b, "range"), own.block,

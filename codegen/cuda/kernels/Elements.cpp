@@ -83,7 +83,8 @@ static SmallVector<ReduceOp> sumsInParts(KernelFunction kernel) {
 
 /// The first grid: each block of terms of each sum.
 static void leaveParts(KernelFunction kernel, CudaKernel &cuda, ArrayRef<ReduceOp> sums) {
-  int64_t terms = termsOf(sums[0]), count = sums[0].getType().getNumElements();
+  ReduceOp one = sums[0];
+  int64_t terms = termsOf(one), count = one.getType().getNumElements();
   int64_t blocks = llvm::divideCeil(terms, kColumnBlock);
   cuda.blocks =
       std::clamp<int64_t>(llvm::divideCeil(blocks * count, kBlockThreads), 1, kBlocksAtMost);
@@ -91,7 +92,7 @@ static void leaveParts(KernelFunction kernel, CudaKernel &cuda, ArrayRef<ReduceO
   Body body = kernel.body();
   Body::Loop loop = openGrid(body, blocks * count, cuda.blocks, kBlockThreads, "part");
   SmallVector<Linear> place = body.space().delinearize(loop.index(), {blocks, count});
-  SmallVector<Linear> index = body.space().delinearize(place[1], sums[0].getType().getShape());
+  SmallVector<Linear> index = body.space().delinearize(place[1], one.getType().getShape());
   SmallVector<Value> values = body.sumBlock(sums, index, place[0] * kColumnBlock, terms);
   setShare(values[0].getDefiningOp(), terms, blocks);
   for (auto [i, value] : llvm::enumerate(values))
@@ -101,8 +102,9 @@ static void leaveParts(KernelFunction kernel, CudaKernel &cuda, ArrayRef<ReduceO
 
 /// What `body` takes for the sums: their parts, in order.
 static void takeParts(Body &body, ArrayRef<ReduceOp> sums, Value parts) {
-  int64_t count = sums[0].getType().getNumElements();
-  int64_t blocks = llvm::divideCeil(termsOf(sums[0]), kColumnBlock);
+  ReduceOp one = sums[0];
+  int64_t count = one.getType().getNumElements();
+  int64_t blocks = llvm::divideCeil(termsOf(one), kColumnBlock);
   body.summed = [=, &body, own = SmallVector<ReduceOp>(sums)](ReduceOp op,
                                                                ArrayRef<Linear> index) {
     int64_t number = llvm::find(own, op) - own.begin();
@@ -122,15 +124,26 @@ static void takeParts(Body &body, ArrayRef<ReduceOp> sums, Value parts) {
   };
 }
 
+/// Threads of a block, such that each of the grid has a turn, if there is such a number: of one
+/// without, the compiler may leave out what it reads before its turns. Threads beyond the only
+/// element would read what the first may overwrite, too.
+static int64_t threadsFor(int64_t turns) {
+  constexpr int64_t least = 96, warp = 32;
+  for (int64_t step : {warp, int64_t(1)})
+    for (int64_t threads = kBlockThreads; threads >= least; threads -= step)
+      if (turns % threads == 0)
+        return threads;
+  return std::min(turns, kBlockThreads);
+}
+
 /// A grid that computes every element, of sums that `sums` lists from their parts.
 static void fillGrid(KernelFunction kernel, CudaGridForm &grid, ArrayRef<ReduceOp> sums) {
   auto shape = spaceOf(kernel).getShape();
   int64_t count = ShapedType::getNumElements(shape);
   int64_t together = sums.empty() ? elementsTogether(kernel) : 1;
-  // Threads beyond one element would read what the first may overwrite.
-  grid.blockThreads = count == 1 ? 1 : kBlockThreads;
-  grid.blocks = std::clamp<int64_t>(llvm::divideCeil(count / together, kBlockThreads), 1,
-                                    kBlocksAtMost);
+  grid.blockThreads = threadsFor(count / together);
+  grid.blocks =
+      std::min<int64_t>(llvm::divideCeil(count / together, grid.blockThreads), kBlocksAtMost);
   Body body = kernel.body();
   if (!sums.empty())
     takeParts(body, sums, kernel.func.getArguments().back());
@@ -140,7 +153,7 @@ static void fillGrid(KernelFunction kernel, CudaGridForm &grid, ArrayRef<ReduceO
   std::optional<Body::Loop> inGroup;
   if (together > 1) {
     inGroup = body.open(0, together);
-    inGroup->op->setAttr(kUnrollAttr, UnitAttr::get(kernel.def.getContext()));
+    inGroup->op->setAttr(kUnrollAttr, BoolAttr::get(kernel.def.getContext(), true));
     inGroup->op.getInductionVar().setLoc(
         NameLoc::get(StringAttr::get(kernel.def.getContext(), "e"), body.loc()));
     element = element * together + inGroup->index();

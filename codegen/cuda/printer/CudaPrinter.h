@@ -9,7 +9,7 @@ namespace nap {
 
 /// Of a function: constants that its text begins with, "Product product = {...}", strings.
 inline constexpr llvm::StringLiteral kConstantsAttr = "nap.constants";
-/// Of a loop: all its turns are written out by the compiler.
+/// Of a loop: whether all its turns are written out by the compiler, or none.
 inline constexpr llvm::StringLiteral kUnrollAttr = "nap.unroll";
 
 /// Of an array in shared memory: its first byte in the memory that the launch gives a block.

@@ -90,8 +90,8 @@ void CudaPrinter::forLoop(scf::ForOp op) {
     expressions[result] = {name, true};
     line(fmt::format("{} {} = {};", typeName(init.getType()), name, plain(init)));
   }
-  if (op->hasAttr(kUnrollAttr))
-    line("#pragma unroll");
+  if (auto isUnrolled = op->getAttrOfType<BoolAttr>(kUnrollAttr))
+    line(isUnrolled.getValue() ? "#pragma unroll" : "#pragma unroll 1");
   std::string counter = nameFor(op.getInductionVar());
   std::string step = plain(op.getStep());
   line(fmt::format("for ({} {} = {}; {} < {}; {}) {{", typeName(op.getInductionVar().getType()),

@@ -5,9 +5,10 @@
 // CHECK: scale: {{.*}}equal
 // TEXT-LABEL: void scale__kernel(
 // TEXT: for (int group = first; group < 1280; group += 1280)
-// TEXT-NEXT: load_many<4>(read, in_0, group * 4);
+// TEXT-NEXT: const int [[AT:t[_0-9]*]] = group * 4;
+// TEXT-NEXT: load_many<4>(read, in_0, [[AT]]);
 // TEXT: for (int e = 0; e < 4; ++e)
-// TEXT: store_many<4>(out, group * 4, written);
+// TEXT: store_many<4>(out, [[AT]], written);
 nap.kernel_def pointwise @scale {
 ^bb0(%x: tensor<8x640xf32>, %c: tensor<640xf32>):
   %0 = nap.broadcast %c [1] : tensor<640xf32> -> tensor<8x640xf32>
@@ -18,9 +19,9 @@ nap.kernel_def pointwise @scale {
 // Numbers of 16 bits go eight at once; what is computed of them in f32 in two accesses.
 // CHECK: narrow: {{.*}}equal
 // TEXT-LABEL: void narrow__kernel(
-// TEXT-DAG: load_many<8>(read, in_0, group * 8);
-// TEXT-DAG: store_many<8>(out_0, group * 8,
-// TEXT-DAG: store_many<8>(out_1, group * 8,
+// TEXT-DAG: load_many<8>(read, in_0, t
+// TEXT-DAG: store_many<8>(out_0, t
+// TEXT-DAG: store_many<8>(out_1, t
 nap.kernel_def pointwise @narrow {
 ^bb0(%x: tensor<8192xbf16>):
   %0 = nap.add %x, %x : tensor<8192xbf16>
@@ -35,7 +36,7 @@ nap.kernel_def pointwise @narrow {
 nap.kernel_def pointwise @chosen {
 ^bb0(%p: tensor<64x128xi1>, %x: tensor<64x128xf32>, %y: tensor<128x64xf32>):
   %0 = nap.permute %y [1, 0] : tensor<128x64xf32> -> tensor<64x128xf32>
-  %1 = nap.select %p, %x, %0 : tensor<64x128xf32>
+  %1 = nap.select %p, %x, %0 : tensor<64x128xi1>, tensor<64x128xf32>
   nap.yield %1 : tensor<64x128xf32>
 }
 
