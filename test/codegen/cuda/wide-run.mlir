@@ -5,7 +5,7 @@
 // CHECK: scale: {{.*}}equal
 // TEXT-LABEL: void scale__kernel(
 // TEXT: for (int group = first; group < 1280; group += 1280)
-// TEXT-NEXT: const int [[AT:t[_0-9]*]] = group * 4;
+// TEXT: const int [[AT:t[_0-9]*]] = group * 4;
 // TEXT-NEXT: load_many<4>(read, in_0, [[AT]]);
 // TEXT: for (int e = 0; e < 4; ++e)
 // TEXT: store_many<4>(out, [[AT]], written);
