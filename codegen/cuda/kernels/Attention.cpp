@@ -50,7 +50,7 @@ static ForwardTiles forwardTiles(const AttentionShape &shape) {
   };
   for (int64_t down : {2, 1})
     for (int64_t columns : {64, 32, 16}) {
-      if (widest > kTensorSize || (widest > 128 && columns == 64) || (down == 2 && (widest >= 128 || columns < 32 || shape.rate > 0 ||
+      if (widest > kTensorSize || (widest > 128 && columns == 64) || (down == 2 && (widest > 128 || columns < 32 || shape.rate > 0 ||
                                                  blocks(128) < kManyBlocks)))
         continue;
       ForwardTiles tiles{down, columns, tileElements(64 * down, widest),

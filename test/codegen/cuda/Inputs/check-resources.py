@@ -1,5 +1,6 @@
-"""Compares tables of `--emit=resources` for several architectures with a golden one: nothing spills, shared memory is the
-same, and no kernel takes more than 8 registers more. Arguments: the tables, the golden table. With --write as a third the
+"""Compares tables of `--emit=resources` for several architectures with a golden one: no kernel spills that does not there, or
+more bytes, shared memory is the same, and no kernel takes more than 8 registers more. A golden kernel's numbers are its
+registers, bytes of spills where it has some, and bytes of shared memory. Arguments: the tables, the golden table. With --write as a third the
 golden table is made anew."""
 import sys
 
@@ -22,10 +23,12 @@ def write(found, path):
     names = list(found)
     width = max(len(kernel) for kernel in found[names[0]])
     with open(path, "w") as file:
-        file.write("kernel".ljust(width) + "".join(name.rjust(12) for name in names) + "\n")
+        file.write("kernel".ljust(width) + "".join(name.rjust(13) for name in names) + "\n")
         for kernel in found[names[0]]:
             numbers = (found[name][kernel] for name in names)
-            file.write(kernel.ljust(width) + "".join(f"{registers}/{shared}".rjust(12) for registers, _, shared in numbers) + "\n")
+            texts = ("/".join(map(str, (registers, spills, shared) if spills else (registers, shared)))
+                     for registers, spills, shared in numbers)
+            file.write(kernel.ljust(width) + "".join(text.rjust(13) for text in texts) + "\n")
 
 
 found = tables(sys.argv[1])
@@ -39,8 +42,10 @@ for place, (architecture, rows) in enumerate(found.items()):
     if rows.keys() != golden.keys():
         sys.exit(f"{architecture}: kernels differ: {sorted(rows.keys() ^ golden.keys())}")
     for name, (registers, spills, shared) in rows.items():
-        most, wanted = map(int, golden[name][place].split("/"))
-        if spills or shared != wanted or registers > most + 8:
+        most, *known, wanted = map(int, golden[name][place].split("/"))
+        known = known[0] if known else 0
+        if spills > known or shared != wanted or registers > most + 8:
             sys.exit(f"{architecture}, {name}: {registers} registers, {spills} bytes of spills, {shared} of shared memory; "
-                     f"golden: {most}, 0, {wanted}")
-print(len(golden), "kernels on", len(found), "architectures, no spills")
+                     f"golden: {most}, {known}, {wanted}")
+spilling = sum(spills > 0 for rows in found.values() for _, spills, _ in rows.values())
+print(len(golden), "kernels on", len(found), "architectures,", spilling or "no", "spills")
