@@ -115,6 +115,16 @@ public:
                             std::function<mlir::Value(const Linear &)> term)>
       collective;
 
+  /// The result of a reduction at an index, where the caller has most of it in memory already; null:
+  /// it is computed here.
+  std::function<mlir::Value(ReduceOp, llvm::ArrayRef<Linear> index)> summed;
+
+  /// Of each reduction, all along first axes over the same n terms: the sum of at most kColumnBlock
+  /// terms from `first` on, a multiple of it, in order from 0, as held and not rounded.
+  llvm::SmallVector<mlir::Value> sumBlock(llvm::ArrayRef<ReduceOp> ops,
+                                          llvm::ArrayRef<Linear> index, const Linear &first,
+                                          int64_t n);
+
   /// Loads and stores so far that were not contiguous: how well a choice of loops fits.
   unsigned scattered = 0;
   /// What does not fit the choice of loops: long sums along the last axis that were asked for lane
@@ -152,6 +162,8 @@ private:
   /// Both conditions, scalar or in lanes, at `level`; null stands for one that always holds.
   mlir::Value both(unsigned level, mlir::Value left, mlir::Value right);
 
+  /// Term j of a reduction of `x` at `index`.
+  std::function<mlir::Value(const Linear &)> termOf(ReduceOp op, llvm::ArrayRef<Linear> index);
   llvm::SmallVector<mlir::Value> rowReduction(llvm::ArrayRef<Sum> sums, int64_t n);
   llvm::SmallVector<mlir::Value> rowBlock(llvm::ArrayRef<Sum> sums, int64_t n, Linear first);
   llvm::SmallVector<mlir::Value> orderedReduction(llvm::ArrayRef<Sum> sums, bool lanes, int64_t n);

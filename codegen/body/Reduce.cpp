@@ -303,27 +303,47 @@ static SmallVector<ReduceOp> togetherWith(ReduceOp op) {
   return together;
 }
 
+std::function<Value(const Linear &)> Body::termOf(ReduceOp op, ArrayRef<Linear> index) {
+  Value x = op.getX();
+  SmallVector<int64_t> reduced, axes(op.getAxes());
+  for (int64_t axis : axes)
+    reduced.push_back(op.getX().getType().getDimSize(axis));
+  SmallVector<Linear> kept(index);
+  return [this, axes, kept, reduced, x](const Linear &j) {
+    SmallVector<Linear> inner = indices.delinearize(j, reduced);
+    SmallVector<Linear> place;
+    size_t nextReduced = 0, nextKept = 0;
+    for (int64_t axis = 0; axis < cast<RankedTensorType>(x.getType()).getRank(); ++axis)
+      place.push_back(llvm::is_contained(axes, axis) ? inner[nextReduced++] : kept[nextKept++]);
+    return at(x, place);
+  };
+}
+
+SmallVector<Value> Body::sumBlock(ArrayRef<ReduceOp> ops, ArrayRef<Linear> index,
+                                  const Linear &first, int64_t n) {
+  SmallVector<Value> nothing, sums;
+  for (ReduceOp op : ops)
+    nothing.push_back(zero(heldType(op.getType().getElementType()), false));
+  Value count = indexConstant(std::min(n, kColumnBlock));
+  if (n > kColumnBlock && n % kColumnBlock)
+    count = arith::MinUIOp::create(
+        builder(), location, count,
+        arith::SubIOp::create(builder(), location, indexConstant(n), scalar(first)));
+  Loop loop = open(indexConstant(0), count, IndexRange::below(kColumnBlock), nothing);
+  for (auto [i, op] : llvm::enumerate(ops)) {
+    Value term = termOf(op, index)(first + loop.index());
+    sums.push_back(
+        combine(builder(), location, ReduceKind::sum, loop.op.getRegionIterArg(i), term));
+  }
+  close(loop, sums);
+  return loop.op.getResults();
+}
+
 Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
   auto shape = op.getX().getType().getShape();
-  SmallVector<int64_t> reduced;
   int64_t n = 1;
-  for (int64_t axis : op.getAxes()) {
-    reduced.push_back(shape[axis]);
+  for (int64_t axis : op.getAxes())
     n *= shape[axis];
-  }
-  SmallVector<Linear> kept(index);
-  SmallVector<int64_t> axes(op.getAxes());
-  auto termOf = [&](Value x) {
-    return [this, axes, kept, reduced, x](const Linear &j) {
-      SmallVector<Linear> inner = indices.delinearize(j, reduced);
-      SmallVector<Linear> place;
-      size_t nextReduced = 0, nextKept = 0;
-      for (int64_t axis = 0; axis < cast<RankedTensorType>(x.getType()).getRank(); ++axis)
-        place.push_back(llvm::is_contained(axes, axis) ? inner[nextReduced++]
-                                                               : kept[nextKept++]);
-      return at(x, place);
-    };
-  };
   bool rows =
       !op.getAxes().empty() && op.getAxes().back() == static_cast<int64_t>(shape.size()) - 1;
   bool lanes = indices.varies(index);
@@ -335,7 +355,7 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
     together = togetherWith(op);
   SmallVector<Sum> sums;
   for (ReduceOp one : together)
-    sums.push_back({one.getKind(), heldType(one.getType().getElementType()), termOf(one.getX())});
+    sums.push_back({one.getKind(), heldType(one.getType().getElementType()), termOf(one, index)});
   SmallVector<Value> results;
   auto roundAll = [&] {
     for (auto [one, result] : llvm::zip(together, results))
@@ -343,6 +363,11 @@ Value Body::reduce(ReduceOp op, ArrayRef<Linear> index) {
   };
   reductions.push_back({indices.levelOf(index), !inOrder && !lanes ? double(n) / kLanes : n});
   atLevel(indices.levelOf(index), [&] {
+    if (Value known = summed ? summed(op, index) : Value()) {
+      together = {op};
+      results = {known};
+      return;
+    }
     if (!inOrder && !lanes) {
       if (!collective)
         results = rowReduction(sums, n);

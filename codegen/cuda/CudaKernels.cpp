@@ -4,6 +4,8 @@
 #include "codegen/cuda/kernels/Kernels.h"
 #include "codegen/math/Expand.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 using namespace nap;
 
@@ -39,6 +41,33 @@ static LogicalResult fillFunction(KernelFunction kernel, CudaKernel &cuda) {
   return success();
 }
 
+std::pair<KernelFunction, Value> nap::addSumGrid(KernelFunction kernel, CudaKernel &cuda,
+                                                 int64_t workspace) {
+  OpBuilder builder(kernel.func);
+  auto type = MemRefType::get({workspace}, builder.getF32Type());
+  unsigned last = kernel.func.getNumArguments();
+  [[maybe_unused]] auto added =
+      kernel.func.insertArgument(last, type, builder.getDictionaryAttr({}), kernel.func.getLoc());
+  builder.setInsertionPointAfter(kernel.func);
+  KernelFunction sum{kernel.def, func::FuncOp::create(builder, kernel.func.getLoc(),
+                                                      (kernel.func.getSymName() + ".sum").str(),
+                                                      kernel.func.getFunctionType())};
+  builder.setInsertionPointToStart(sum.func.addEntryBlock());
+  func::ReturnOp::create(builder, kernel.func.getLoc());
+  cuda.sum.func = sum.func;
+  cuda.workspace = workspace;
+  return {sum, sum.func.getArgument(last)};
+}
+
+/// Erases what nobody uses, reads among it: what the compiler would leave out is not printed.
+static void eraseDead(func::FuncOp func) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    if (op != func && isOpTriviallyDead(op))
+      op->erase();
+}
+
 FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   CudaKernel cuda;
@@ -52,7 +81,11 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   func::ReturnOp::create(builder, def.getLoc());
   if (failed(fillFunction(kernel, cuda)))
     return failure();
-  expandMath(kernel.func);
   cuda.func = kernel.func;
+  for (func::FuncOp func : {cuda.func, cuda.sum.func})
+    if (func) {
+      expandMath(func);
+      eraseDead(func);
+    }
   return cuda;
 }

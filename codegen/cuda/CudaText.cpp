@@ -44,28 +44,26 @@ static bool writesInput(LaunchOp launch) {
   });
 }
 
-/// Names for the arguments, from the graph's names of the tensors.
+/// What the heads of a kernel's grids have in common: names for the arguments, and comments.
 static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<LaunchOp> launches) {
   CudaHead head;
   head.name = cudaKernelName(def.getSymName());
-  head.blockThreads = kernel.blockThreads;
-  head.blocksAtOnce = kernel.blocksAtOnce;
   Block &body = def.getBody().front();
   auto results = body.getTerminator()->getOperands();
   std::string types;
   for (auto [i, input] : llvm::enumerate(body.getArguments())) {
-    head.arguments.push_back(fmt::format("in_{}", i));
+    head.arguments.push_back({fmt::format("in_{}", i)});
     types += (i ? ", " : "") + typeText(input.getType());
   }
   types += " -> ";
   for (auto [i, result] : llvm::enumerate(results)) {
-    head.arguments.push_back(results.size() == 1 ? "out" : fmt::format("out_{}", i));
+    head.arguments.push_back({results.size() == 1 ? "out" : fmt::format("out_{}", i), true});
     types += (i ? ", " : "") + typeText(result.getType());
   }
-  head.firstResult = body.getNumArguments();
-  head.lastResult = head.arguments.size();
   if (def->hasAttr("nap.sites"))
-    head.arguments.push_back("sites");
+    head.arguments.push_back({"sites"});
+  if (kernel.workspace)
+    types += fmt::format("; f32[{}] between its grids", kernel.workspace);
 
   SmallVector<Location> places;
   for (LaunchOp launch : launches) {
@@ -84,7 +82,38 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
         launches.size(), launches.size() == 1 ? "" : "es", kernel.blocks, kernel.blockThreads,
         operations / 1e6, bytes / 1e6, operations / bytes));
   }
+  if (!kernel.remark.empty())
+    head.comments.push_back(kernel.remark);
   return head;
+}
+
+/// Prints one grid of the kernel, and notes it.
+static LogicalResult printGrid(const CudaGridForm &grid, const CudaHead &head, bool isWide,
+                               CudaKernelText &result) {
+  CudaHead own = head;
+  own.blockThreads = grid.blockThreads;
+  own.blocksAtOnce = grid.blocksAtOnce;
+  own.askedBytes = grid.askedBytes;
+  std::optional<CudaWork> work = workOf(grid.func, grid.blocks * grid.blockThreads);
+  if (work)
+    own.comments.push_back(fmt::format(
+        "asks memory for {:.4g} MB{}", double(work->readBytes + work->writtenBytes) / 1e6,
+        work->productFlops > 0
+            ? fmt::format(", tensor cores for {:.4g} MFLOP", double(work->productFlops) / 1e6)
+            : ""));
+  auto text = printCuda(grid.func, own, isWide);
+  if (failed(text))
+    return failure();
+  result.text += (result.text.empty() ? "" : "\n") + *text;
+  CudaGrid &made = result.grids.emplace_back();
+  made.name = head.name;
+  made.blocks = grid.blocks;
+  made.blockThreads = grid.blockThreads;
+  made.askedBytes = grid.askedBytes;
+  made.work = work;
+  for (const CudaHead::Argument &argument : own.arguments)
+    made.isWritten.push_back(argument.isWritten);
+  return success();
 }
 
 FailureOr<CudaKernelText> nap::printCudaKernel(KernelDefOp def, ArrayRef<LaunchOp> launches,
@@ -93,17 +122,32 @@ FailureOr<CudaKernelText> nap::printCudaKernel(KernelDefOp def, ArrayRef<LaunchO
   if (failed(kernel))
     return failure();
   CudaHead head = headOf(def, *kernel, launches);
-  auto text = printCuda(kernel->func, head, kernel->isWide);
-  if (failed(text))
-    return failure();
-  CudaKernelText result{head.name,      std::move(*text), {},
-                        head.isInPlace, kernel->blocks,   kernel->blockThreads};
-  for (auto [i, type] : llvm::enumerate(kernel->func.getArgumentTypes())) {
+  CudaKernelText result;
+  result.name = head.name;
+  result.isInPlace = head.isInPlace;
+  result.workspaceBytes = kernel->workspace * 4;
+  for (auto [argument, type] : llvm::zip(head.arguments, kernel->func.getArgumentTypes())) {
     auto memory = cast<MemRefType>(type);
-    result.arguments.push_back(
-        {head.arguments[i], memory.getNumElements(), memory.getElementTypeBitWidth() / 8,
-         i >= head.firstResult && i < head.lastResult, i >= head.lastResult});
+    result.arguments.push_back({argument.name, memory.getNumElements(),
+                                memory.getElementTypeBitWidth() / 8, argument.isWritten,
+                                argument.name == "sites"});
   }
+  if (!kernel->sum.func)
+    return failed(printGrid(*kernel, head, kernel->isWide, result))
+               ? FailureOr<CudaKernelText>(failure())
+               : FailureOr<CudaKernelText>(std::move(result));
+  // The first grid writes the workspace alone, the second reads it.
+  CudaHead parts = head, sum = head;
+  for (CudaHead::Argument &argument : parts.arguments)
+    argument.isWritten = false;
+  parts.arguments.push_back({"parts", true});
+  sum.arguments.push_back({"parts", false});
+  sum.name += "__sum";
+  sum.comments = {head.comments[0] + ", its second grid", head.comments[1],
+                  fmt::format("{} x {} threads", kernel->sum.blocks, kernel->sum.blockThreads)};
+  if (failed(printGrid(*kernel, parts, kernel->isWide, result)) ||
+      failed(printGrid(kernel->sum, sum, kernel->isWide, result)))
+    return failure();
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/cuda/CudaKernels.h"
+#include "codegen/cuda/CudaWork.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,12 +19,26 @@ struct CudaArgument {
   bool isOfLaunch = false; ///< no tensor: the sites of the launch's draws
 };
 
-/// The text of one kernel, and how it is launched.
+/// A function of the text, and the grid that runs it.
+struct CudaGrid {
+  std::string name;
+  int64_t blocks = 1, blockThreads = 256;
+  int64_t askedBytes = 0; ///< of shared memory, from sm_80 on, beside the text's own
+  std::vector<bool> isWritten; ///< of each argument
+  /// What its threads ask for, as the schedule has it; nothing where that depends on what is in
+  /// memory.
+  std::optional<CudaWork> work;
+};
+
+/// The text of one kernel, and how it is launched: as one grid, or as two, one after the other.
 struct CudaKernelText {
   std::string name, text;
   std::vector<CudaArgument> arguments;
   bool isInPlace = false; ///< a result may share an input's bytes
-  int64_t blocks = 1, blockThreads = 256;
+  std::vector<CudaGrid> grids;
+  /// Bytes that the grids hand to each other; where there are some, a pointer to them is the last
+  /// of each grid's parameters, after `arguments`.
+  int64_t workspaceBytes = 0;
 };
 
 /// CUDA C++ for every kernel of a planned module, in the order of their definitions. Above each

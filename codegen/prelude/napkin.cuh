@@ -9,6 +9,16 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
+/// Bytes of shared memory that the launch gives a block, for a kernel that wants more than the 48 KiB
+/// that a text may have.
+#ifdef NAP_HOST
+#define NAP_ASKED_SHARED(name, bytes) alignas(16) __shared__ u8 name[bytes]
+#else
+#define NAP_ASKED_SHARED(name, bytes)                                                              \
+  extern __shared__ uint4 asked_words[];                                                           \
+  u8 *const name = reinterpret_cast<u8 *>(asked_words)
+#endif
+
 /// bfloat16 as bits: the upper half of an f32.
 struct bf16 {
   u16 bits;
@@ -23,6 +33,22 @@ __device__ inline bf16 to_bf16(float x) {
     return {u16(bits >> 16 | 0x40)};
   return {u16((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
+
+/// IEEE half precision as bits.
+struct f16 {
+  u16 bits;
+};
+
+__device__ inline float to_f32(f16 x) {
+#ifdef NAP_HOST
+  return float(std::bit_cast<_Float16>(x.bits));
+#else
+  float wide;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits));
+  return wide;
+#endif
+}
+__device__ inline float to_f32(float x) { return x; }
 
 __device__ inline u16 bits_of(bf16 x) { return x.bits; }
 __device__ inline bf16 bf16_of(u16 bits) { return {bits}; }
@@ -86,6 +112,58 @@ template <typename T> __device__ __forceinline__ T block_max(T own, T *running) 
 template <typename T> __device__ __forceinline__ T block_min(T own, T *running) {
   return block_fold(own, running, [](T x, T y) { return minimum(x, y); });
 }
+
+/// Reads `Count` neighbours from `memory[at]` on, which lie at a multiple of their bytes or of 16, in
+/// as few accesses as there can be.
+#ifdef NAP_HOST
+template <int Count, typename T>
+NAP_UNCHECKED inline void load_many(T (&to)[Count], const T *memory, i64 at) {
+  constexpr int step = sizeof(to) < 16 ? sizeof(to) : 16;
+  for (size_t byte = 0; byte < sizeof(to); byte += step)
+    emulated::hooks->access(reinterpret_cast<const char *>(memory + at) + byte, step,
+                            /*isWrite=*/false, __builtin_return_address(0));
+  memcpy(to, memory + at, sizeof(to));
+}
+template <int Count, typename T>
+NAP_UNCHECKED inline void store_many(T *memory, i64 at, const T (&from)[Count]) {
+  constexpr int step = sizeof(from) < 16 ? sizeof(from) : 16;
+  for (size_t byte = 0; byte < sizeof(from); byte += step)
+    emulated::hooks->access(reinterpret_cast<char *>(memory + at) + byte, step, /*isWrite=*/true,
+                            __builtin_return_address(0));
+  memcpy(memory + at, from, sizeof(from));
+}
+#else
+/// What one access moves.
+template <int Bytes> struct Words {
+  typedef uint4 type;
+};
+template <> struct Words<8> {
+  typedef uint2 type;
+};
+template <> struct Words<4> {
+  typedef u32 type;
+};
+template <int Count, typename T>
+__device__ __forceinline__ void load_many(T (&to)[Count], const T *memory, i64 at) {
+  typedef typename Words<sizeof(T) * Count>::type words;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(to) / sizeof(words)); ++i) {
+    const words own = reinterpret_cast<const words *>(memory + at)[i];
+    memcpy(reinterpret_cast<char *>(to) + i * sizeof(words), &own, sizeof(words));
+  }
+}
+/// The inverse.
+template <int Count, typename T>
+__device__ __forceinline__ void store_many(T *memory, i64 at, const T (&from)[Count]) {
+  typedef typename Words<sizeof(T) * Count>::type words;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(from) / sizeof(words)); ++i) {
+    words own;
+    memcpy(&own, reinterpret_cast<const char *>(from) + i * sizeof(words), sizeof(words));
+    reinterpret_cast<words *>(memory + at)[i] = own;
+  }
+}
+#endif
 
 /// A bit for each lane of the warp: whether it holds there.
 __device__ __forceinline__ u32 ballot(bool holds) { return __ballot_sync(0xffffffffu, holds); }

@@ -5,12 +5,13 @@
 #include "runtime/files/JsonReader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 
 namespace napkin::runtime {
 
 static constexpr std::string_view formatName = "napkin cuda code";
-static constexpr int64_t formatVersion = 1;
+static constexpr int64_t formatVersion = 2;
 
 uint64_t checksumOf(std::string_view bytes, uint64_t hash) {
   for (char value : bytes)
@@ -18,13 +19,27 @@ uint64_t checksumOf(std::string_view bytes, uint64_t hash) {
   return hash;
 }
 
+bool isAskedFor(std::string_view architecture) {
+  int number = 0;
+  constexpr std::string_view prefix = "sm_";
+  if (architecture.starts_with(prefix))
+    architecture.remove_prefix(prefix.size());
+  std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
+  return number >= 80;
+}
+
 std::string printCudaCode(const CudaCode &code) {
   std::string body = code.text + code.prelude;
   std::string kernels, images;
-  for (const CudaKernelCode &kernel : code.kernels)
-    kernels += fmt::format("{}{{\"name\": {}, \"blocks\": {}, \"threads\": {}, \"shared\": {}}}",
-                           kernels.empty() ? "" : ", ", quoteJson(kernel.name), kernel.blocks,
-                           kernel.blockThreads, kernel.sharedBytes);
+  for (const CudaKernelCode &kernel : code.kernels) {
+    std::string grids;
+    for (const CudaGridCode &grid : kernel.grids)
+      grids += fmt::format("{}{{\"name\": {}, \"blocks\": {}, \"threads\": {}, \"shared\": {}}}",
+                           grids.empty() ? "" : ", ", quoteJson(grid.name), grid.blocks,
+                           grid.blockThreads, grid.sharedBytes);
+    kernels += fmt::format("{}{{\"workspace\": {}, \"grids\": [{}]}}", kernels.empty() ? "" : ", ",
+                           kernel.workspaceBytes, grids);
+  }
   for (const CudaImage &image : code.images) {
     images += fmt::format("{}{{\"architecture\": {}, \"bytes\": {}}}", images.empty() ? "" : ", ",
                           quoteJson(image.architecture), image.cubin.size());
@@ -42,10 +57,16 @@ static void readLists(JsonReader &reader, const Json &header, CudaCode &code,
   if (const Json *list = reader.items(header, "kernels"))
     for (const Json &item : list->items) {
       CudaKernelCode kernel;
-      reader.read(item, "name", kernel.name);
-      reader.readCount(item, "blocks", kernel.blocks);
-      reader.readCount(item, "threads", kernel.blockThreads);
-      reader.readCount(item, "shared", kernel.sharedBytes);
+      reader.readCount(item, "workspace", kernel.workspaceBytes);
+      if (const Json *grids = reader.items(item, "grids"))
+        for (const Json &one : grids->items) {
+          CudaGridCode grid;
+          reader.read(one, "name", grid.name);
+          reader.readCount(one, "blocks", grid.blocks);
+          reader.readCount(one, "threads", grid.blockThreads);
+          reader.readCount(one, "shared", grid.sharedBytes);
+          kernel.grids.push_back(std::move(grid));
+        }
       code.kernels.push_back(std::move(kernel));
     }
   if (const Json *list = reader.items(header, "images"))

@@ -12,13 +12,25 @@
 
 namespace napkin::runtime {
 
-/// How a kernel of the text is launched: `blocks` x `blockThreads`, in one dimension. Its
-/// parameters are pointers to the launch's arguments, results and, if it has any, sites.
-struct CudaKernelCode {
+/// A function of the text and the grid that runs it: `blocks` x `blockThreads`, in one dimension.
+struct CudaGridCode {
   std::string name;        ///< of the function in the text
   int64_t blocks = 1;
   int64_t blockThreads = 256;
-  int64_t sharedBytes = 0; ///< of shared memory that the launch gives a block, beside the text's
+  /// Of shared memory that the launch gives a block, beside the text's: on devices from sm_80 on; older
+  /// ones run text that does without.
+  int64_t sharedBytes = 0;
+};
+
+/// Whether launches on an architecture, "sm_90", give blocks the shared memory that is asked for.
+bool isAskedFor(std::string_view architecture);
+
+/// How a kernel is launched: as grids, one after the other. The parameters of each are pointers to
+/// the launch's arguments, results and, if it has any, sites; then, if there is one, to the
+/// workspace.
+struct CudaKernelCode {
+  std::vector<CudaGridCode> grids;
+  int64_t workspaceBytes = 0; ///< memory in which the grids leave each other numbers
 };
 
 /// Machine code for one architecture.

@@ -63,7 +63,7 @@ CudaDevice::~CudaDevice() {
     for (Stream stream : {compute, copying})
       if (stream)
         driver.streamDestroy(stream);
-    for (Pointer pointer : {arena, staging, sites})
+    for (Pointer pointer : {arena, staging, sites, workspace})
       if (pointer)
         driver.memoryFree(pointer);
     if (pinned)
@@ -103,6 +103,8 @@ void CudaDevice::layOut() {
     for (const Launch &launch : function.launches)
       sitesBytes += rounded(static_cast<int64_t>(launch.sites.size() * sizeof(int64_t)));
   }
+  for (const CudaKernelCode &kernel : code.kernels)
+    workspaceBytes = std::max(workspaceBytes, kernel.workspaceBytes);
   pushedInputs.reserve(places.size());
   pushedNumbers.reserve(places.size());
   wasRun.resize(program.functions.size());
@@ -117,11 +119,15 @@ Failure CudaDevice::checkMemory() {
   freeBefore = free;
   if (static_cast<uint64_t>(totalBytes()) <= free)
     return std::nullopt;
-  return Error{fmt::format("the plan takes {} ({} for tensors, {} for the next batch) and {} of {} "
+  return Error{fmt::format("the plan takes {} ({} for tensors, {} for the next batch{}) and {} of {} "
                            "are free on {}; end what else runs there, give --memory, or make the "
                            "batch or the model smaller",
                            sizeText(totalBytes()), sizeText(program.arenaBytes),
-                           sizeText(stagingBytes), sizeText(static_cast<int64_t>(free)),
+                           sizeText(stagingBytes),
+                           workspaceBytes > 0
+                               ? fmt::format(", {} for kernels", sizeText(workspaceBytes))
+                               : "",
+                           sizeText(static_cast<int64_t>(free)),
                            sizeText(static_cast<int64_t>(total)), facts.name),
                ExitStatus::infeasibleBudget};
 }
@@ -161,7 +167,8 @@ Failure CudaDevice::allocate() {
   for (auto [pointer, bytes, what] :
        {std::tuple(&arena, program.arenaBytes, "tensors"),
         std::tuple(&staging, stagingBytes, "the next batch"),
-        std::tuple(&sites, sitesBytes, "the sites of random draws")}) {
+        std::tuple(&sites, sitesBytes, "the sites of random draws"),
+        std::tuple(&workspace, workspaceBytes, "what kernels leave for their second grids")}) {
     if (bytes == 0)
       continue;
     int status = driver.memoryAlloc(pointer, static_cast<size_t>(bytes));
@@ -208,10 +215,13 @@ Failure CudaDevice::prepare() {
       const Launch &launch = function.launches[i];
       const CudaKernelCode &kernel = code.kernels[launch.kernel];
       CudaLaunch &own = list[i];
-      own.kernel = module->kernels()[launch.kernel];
-      own.blocks = static_cast<unsigned>(kernel.blocks);
-      own.threads = static_cast<unsigned>(kernel.blockThreads);
-      own.sharedBytes = static_cast<unsigned>(kernel.sharedBytes);
+      for (size_t k = 0; k < kernel.grids.size(); ++k) {
+        const CudaGridCode &grid = kernel.grids[k];
+        own.grids.push_back({module->kernels()[launch.kernel][k],
+                             static_cast<unsigned>(grid.blocks),
+                             static_cast<unsigned>(grid.blockThreads),
+                             static_cast<unsigned>(facts.sharedBytes(grid))});
+      }
       for (const std::vector<int64_t> *operands : {&launch.arguments, &launch.results})
         for (int64_t tensor : *operands)
           own.values.push_back(at(tensor));
@@ -223,6 +233,8 @@ Failure CudaDevice::prepare() {
           return failed;
         nextSites += static_cast<Pointer>(rounded(static_cast<int64_t>(bytes)));
       }
+      if (kernel.workspaceBytes > 0)
+        own.values.push_back(workspace);
       for (Pointer &value : own.values)
         own.parameters.push_back(&value);
     }

@@ -24,10 +24,13 @@ struct CudaPlace {
   int64_t at = 0; ///< in the pinned memory; of an input, in the staging too
 };
 
-/// A launch with its operands in the order of the kernel's parameters.
+/// A launch: its grids, with their operands in the order of the kernel's parameters.
 struct CudaLaunch {
-  cuda::Kernel kernel = nullptr;
-  unsigned blocks = 1, threads = 1, sharedBytes = 0;
+  struct Grid {
+    cuda::Kernel kernel = nullptr;
+    unsigned blocks = 1, threads = 1, sharedBytes = 0;
+  };
+  std::vector<Grid> grids;
   std::vector<cuda::Pointer> values;
   std::vector<void *> parameters; ///< the addresses of `values`
 };
@@ -54,7 +57,9 @@ public:
   const Arena *hostMemory() const override { return nullptr; }
 
 private:
-  int64_t totalBytes() const { return program.arenaBytes + stagingBytes + sitesBytes; }
+  int64_t totalBytes() const {
+    return program.arenaBytes + stagingBytes + sitesBytes + workspaceBytes;
+  }
   cuda::Pointer at(int64_t tensor) const { return arena + program.tensors[tensor].offset; }
 
   // Opening, in this order.
@@ -93,9 +98,10 @@ private:
   cuda::Stream compute = nullptr, copying = nullptr;
   cuda::Event inputsCopied = nullptr, inputsTaken = nullptr, numbersTaken = nullptr;
   cuda::Event began = nullptr, ended = nullptr;
-  cuda::Pointer arena = 0, staging = 0, sites = 0;
+  cuda::Pointer arena = 0, staging = 0, sites = 0, workspace = 0;
   size_t freeBefore = 0; ///< before code and memory were taken
   int64_t stagingBytes = 0, sitesBytes = 0, pinnedBytes = 0;
+  int64_t workspaceBytes = 0; ///< what the kernel wants that wants most: one runs at a time
   std::byte *pinned = nullptr, *mirror = nullptr;
   std::vector<CudaPlace> places;
   std::vector<std::vector<CudaLaunch>> launches; ///< by function

@@ -21,11 +21,13 @@ std::string CudaDevice::launchName(int64_t function, int64_t index) const {
 
 Failure CudaDevice::launchOne(int64_t function, int64_t index) {
   CudaLaunch &own = launches[function][index];
-  int status = driver.launchKernel(own.kernel, own.blocks, 1, 1, own.threads, 1, 1,
-                                   own.sharedBytes, compute, own.parameters.data(), nullptr);
-  if (status == success)
-    return std::nullopt;
-  return fail(errorOf(driver, status, launchName(function, index)));
+  for (const CudaLaunch::Grid &grid : own.grids) {
+    int status = driver.launchKernel(grid.kernel, grid.blocks, 1, 1, grid.threads, 1, 1,
+                                     grid.sharedBytes, compute, own.parameters.data(), nullptr);
+    if (status != success)
+      return fail(errorOf(driver, status, launchName(function, index)));
+  }
+  return std::nullopt;
 }
 
 /// Overwrites what nobody reads after this launch.

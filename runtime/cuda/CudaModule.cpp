@@ -112,40 +112,48 @@ Result<LoadedModule> LoadedModule::load(const Driver &driver, const DeviceFacts 
   return loaded;
 }
 
+/// Finds one grid of kernel `name`, and checks what it wants of a block.
+Failure LoadedModule::findGrid(const DeviceFacts &facts, const CudaGridCode &wanted,
+                               const std::string &name) {
+  auto tooLarge = [&](std::string_view what, int64_t count, int64_t most) {
+    return Error{fmt::format("kernel '{}' wants {} {} and {} gives {}", name, count, what,
+                             facts.name, most),
+                 ExitStatus::machineFailure};
+  };
+  Kernel kernel = nullptr;
+  if (int status = driver.moduleKernel(&kernel, module, wanted.name.c_str()); status != success)
+    return errorOf(driver, status, fmt::format("finding kernel '{}' in {}", name, from));
+  int threads = 0, shared = 0;
+  for (auto [attribute, value] :
+       {std::pair(kernelMaxThreads, &threads), std::pair(kernelStaticShared, &shared)})
+    if (int status = driver.kernelGetAttribute(value, attribute, kernel); status != success)
+      return errorOf(driver, status, fmt::format("asking what kernel '{}' wants", name));
+  if (wanted.blockThreads > threads)
+    return tooLarge("threads a block", wanted.blockThreads, threads);
+  if (wanted.blocks > facts.gridBlocks)
+    return tooLarge("blocks", wanted.blocks, facts.gridBlocks);
+  int64_t asked = facts.sharedBytes(wanted);
+  if (shared + asked > facts.sharedPerBlockMost)
+    return tooLarge("bytes of shared memory a block", shared + asked, facts.sharedPerBlockMost);
+  if (shared + asked > facts.sharedPerBlock)
+    if (int status = driver.kernelSetAttribute(kernel, kernelMaxDynamicShared,
+                                               static_cast<int>(asked));
+        status != success)
+      return errorOf(driver, status, fmt::format("giving kernel '{}' its shared memory", name));
+  list.back().push_back(kernel);
+  return std::nullopt;
+}
+
 Failure LoadedModule::find(const DeviceFacts &facts, const CudaCode &code,
                            const Program &program) {
   if (code.kernels.size() != program.kernels.size())
     return Error{fmt::format("program: it has {} kernels and its CUDA code {}",
                              program.kernels.size(), code.kernels.size())};
   for (size_t i = 0; i < code.kernels.size(); ++i) {
-    const CudaKernelCode &wanted = code.kernels[i];
-    const std::string &name = program.kernels[i].name;
-    auto tooLarge = [&](std::string_view what, int64_t count, int64_t most) {
-      return Error{fmt::format("kernel '{}' wants {} {} and {} gives {}", name, count, what,
-                               facts.name, most),
-                   ExitStatus::machineFailure};
-    };
-    Kernel kernel = nullptr;
-    if (int status = driver.moduleKernel(&kernel, module, wanted.name.c_str()); status != success)
-      return errorOf(driver, status, fmt::format("finding kernel '{}' in {}", name, from));
-    int threads = 0, shared = 0;
-    for (auto [attribute, value] :
-         {std::pair(kernelMaxThreads, &threads), std::pair(kernelStaticShared, &shared)})
-      if (int status = driver.kernelGetAttribute(value, attribute, kernel); status != success)
-        return errorOf(driver, status, fmt::format("asking what kernel '{}' wants", name));
-    if (wanted.blockThreads > threads)
-      return tooLarge("threads a block", wanted.blockThreads, threads);
-    if (wanted.blocks > facts.gridBlocks)
-      return tooLarge("blocks", wanted.blocks, facts.gridBlocks);
-    if (shared + wanted.sharedBytes > facts.sharedPerBlockMost)
-      return tooLarge("bytes of shared memory a block", shared + wanted.sharedBytes,
-                      facts.sharedPerBlockMost);
-    if (shared + wanted.sharedBytes > facts.sharedPerBlock)
-      if (int status = driver.kernelSetAttribute(kernel, kernelMaxDynamicShared,
-                                                 static_cast<int>(wanted.sharedBytes));
-          status != success)
-        return errorOf(driver, status, fmt::format("giving kernel '{}' its shared memory", name));
-    list.push_back(kernel);
+    list.emplace_back();
+    for (const CudaGridCode &grid : code.kernels[i].grids)
+      if (Failure failure = findGrid(facts, grid, program.kernels[i].name))
+        return failure;
   }
   return std::nullopt;
 }

@@ -22,6 +22,10 @@ struct DeviceFacts {
 
   /// "sm_90".
   std::string architecture() const;
+  /// Bytes of shared memory that a launch of the grid gives a block.
+  int64_t sharedBytes(const CudaGridCode &grid) const {
+    return isAskedFor(architecture()) ? grid.sharedBytes : 0;
+  }
 };
 
 /// Asks the driver for device number `ordinal` of those that it shows.
@@ -39,16 +43,17 @@ public:
   LoadedModule &operator=(LoadedModule &&) = delete;
   ~LoadedModule();
 
-  /// In the order of the program's kernels.
-  const std::vector<Kernel> &kernels() const { return list; }
+  /// The grids of each of the program's kernels, in their order.
+  const std::vector<std::vector<Kernel>> &kernels() const { return list; }
 
 private:
   explicit LoadedModule(const Driver &driver) : driver(driver) {}
   Failure find(const DeviceFacts &facts, const CudaCode &code, const Program &program);
+  Failure findGrid(const DeviceFacts &facts, const CudaGridCode &wanted, const std::string &name);
 
   const Driver &driver;
   Module module = nullptr;
-  std::vector<Kernel> list;
+  std::vector<std::vector<Kernel>> list;
   std::string from; ///< where the code came from, "code for sm_90 of the program"
 };
 

@@ -48,7 +48,10 @@ std::unique_ptr<GpuKernels> GpuKernels::load(const std::vector<CudaKernelText> &
     rt::Function &function = program.functions.emplace_back();
     function.name = kernel.name;
     function.launches.push_back(std::move(launch));
-    made->code.kernels.push_back({kernel.name, kernel.blocks, kernel.blockThreads, 0});
+    rt::CudaKernelCode &code = made->code.kernels.emplace_back();
+    for (const CudaGrid &grid : kernel.grids)
+      code.grids.push_back({grid.name, grid.blocks, grid.blockThreads, grid.askedBytes});
+    code.workspaceBytes = kernel.workspaceBytes;
   }
   made->code.text = joinCudaText(kernels);
   made->code.prelude = cudaPrelude().str();

@@ -10,7 +10,8 @@ static CudaCode sample() {
   CudaCode code;
   code.text = "kernels\n";
   code.prelude = std::string("prelude with a \0 in it", 22);
-  code.kernels = {{"gelu__x", 12, 128, 0}, {"sum \"quoted\"", 1, 256, 65536}};
+  code.kernels = {{{{"gelu__x", 12, 128, 0}}, 0},
+                  {{{"sum \"quoted\"", 1, 256, 65536}, {"second", 3, 32, 0}}, 4096}};
   code.images = {{"sm_80", "first"}, {"sm_90a", std::string("\x7f\0ELF", 5)}};
   return code;
 }
@@ -22,7 +23,8 @@ static void testWhole() {
   if (!read)
     return;
   expect(printCudaCode(*read) == bytes, "code reads back to the same bytes");
-  expect(read->kernels[1].sharedBytes == 65536 && read->images[1].cubin.size() == 5,
+  expect(read->kernels[1].grids[0].sharedBytes == 65536 &&
+             read->kernels[1].workspaceBytes == 4096 && read->images[1].cubin.size() == 5,
          "what was written is read");
 }
 

@@ -1,10 +1,11 @@
 // run-cuda-text: runs the kernels of a CUDA file in the emulator, after changes that plant faults.
 //
 // The file ends with `NAP_HOST_KERNEL` lines, which say how each kernel is launched and on what
-// memory. f32 inputs are small whole numbers. Prints faults, the results' first numbers, and what
-// was counted.
+// memory. Inputs are small numbers. Prints faults, the results' first numbers and
+// their sum, and what was counted; or, with --nvrtc, what NVRTC says of the kernels.
 #include "codegen/cuda/emulator/HostProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
+#include "runtime/cuda/Resources.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -28,6 +29,9 @@ static cl::opt<bool> inPlace("in-place",
 static cl::opt<bool>
     firstEndsSecond("first-ends-second",
           cl::desc("the first input is the end of the second one's memory, as rows of it are"));
+
+static cl::opt<std::string>
+    nvrtc("nvrtc", cl::desc("architecture: print what NVRTC says that each kernel takes, no more"));
 
 namespace {
 
@@ -106,12 +110,15 @@ static bool runKernel(const HostProgram &program, Kernel &kernel) {
     if (!operand.isWritten || inPlace || operand.elementBytes != 4)
       continue;
     std::string numbers;
-    for (size_t i = 0; i < std::min<size_t>(4, operand.memory.size() / 4); ++i) {
+    double sum = 0;
+    for (size_t i = 0; i < operand.memory.size() / 4; ++i) {
       float value;
       std::memcpy(&value, operand.memory.data() + 4 * i, 4);
-      numbers += fmt::format(" {}", value);
+      sum += value;
+      if (i < 4)
+        numbers += fmt::format(" {}", value);
     }
-    fmt::print("{}:{}\n", kernel.name, numbers);
+    fmt::print("{}:{}\n{}: sum {}\n", kernel.name, numbers, kernel.name, sum);
   }
   return emulator.faults() == before;
 }
@@ -139,6 +146,15 @@ int main(int argc, char **argv) {
       return 2;
     }
     text.replace(at, from.size(), to);
+  }
+  if (!nvrtc.empty()) {
+    // The launches are the host's.
+    text.resize(std::min(text.size(), text.find("NAP_HOST_KERNEL(")));
+    auto binary = napkin::runtime::compileCuda(text, cudaPrelude().str(), nvrtc);
+    fmt::print("{}", binary ? napkin::runtime::resourceTable(
+                                  napkin::runtime::readResources(*binary))
+                            : binary.error().message + "\n");
+    return binary ? 0 : 1;
   }
   std::vector<Kernel> kernels;
   llvm::SmallVector<llvm::StringRef> lines;

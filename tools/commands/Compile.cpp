@@ -102,6 +102,32 @@ static ExitStatus writeProgram(Model &model, const std::string &output) {
   return failure ? fail(*failure) : ExitStatus::done;
 }
 
+/// A table of what each kernel takes, for each architecture; their names stand above where there are
+/// several.
+static ExitStatus writeResources(Model &model, llvm::ArrayRef<CudaKernelText> kernels,
+                                 const std::string &text, const std::string &output) {
+  std::string tables;
+  const std::vector<std::string> &architectures = model.cudaArchitectures();
+  for (const std::string &architecture : architectures) {
+    model.times.begin("NVRTC for " + architecture);
+    auto binary = rt::compileCuda(text, cudaPrelude().str(), architecture);
+    if (!binary)
+      return fail(binary.error());
+    std::vector<rt::KernelResources> resources = rt::readResources(*binary);
+    for (rt::KernelResources &own : resources)
+      for (const CudaKernelText &kernel : kernels)
+        for (const CudaGrid &grid : kernel.grids)
+          if (grid.name == own.name) {
+            own.threads = grid.blockThreads;
+            own.sharedBytes += rt::isAskedFor(architecture) ? grid.askedBytes : 0;
+          }
+    if (architectures.size() > 1)
+      tables += fmt::format("{}{}\n", tables.empty() ? "" : "\n", architecture);
+    tables += rt::resourceTable(std::move(resources), architecture);
+  }
+  return write(output, tables);
+}
+
 /// The program's kernels as CUDA C++, or what NVRTC makes of it.
 static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::string &output) {
   auto kernels = printCudaKernels(model.module());
@@ -110,18 +136,11 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
   std::string text = joinCudaText(*kernels);
   if (stage == "cuda")
     return write(output, text);
+  if (stage == "resources")
+    return writeResources(model, *kernels, text, output);
   auto binary = rt::compileCuda(text, cudaPrelude().str(), model.cudaArchitectures().front());
   if (!binary)
     return fail(binary.error());
-  if (stage == "resources") {
-    std::vector<rt::KernelResources> resources = rt::readResources(*binary);
-    for (rt::KernelResources &own : resources)
-      for (const CudaKernelText &kernel : *kernels)
-        if (kernel.name == own.name)
-          own.threads = kernel.blockThreads;
-    return write(output,
-                 rt::resourceTable(std::move(resources), model.cudaArchitectures().front()));
-  }
   return write(output, stage == "ptx" ? binary->ptx : binary->cubin);
 }
 
@@ -142,7 +161,8 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
                     "resources and exe",
                     llvm::join(architectures, ","), stage),
         ExitStatus::wrongUsage);
-  if (architectures.size() != 1 && isCuda && stage != "cuda")
+  bool takesSeveral = stage == "cuda" || (stage == "resources" && !architectures.empty());
+  if (architectures.size() != 1 && isCuda && !takesSeveral)
     return fail(fmt::format("--emit={}: one architecture is wanted, such as --target=sm_90", stage),
                 ExitStatus::wrongUsage);
   if (stage == "graph")

@@ -352,8 +352,12 @@ ExitStatus Model::makeCudaCode(std::shared_ptr<const rt::CudaCode> &code) {
   auto made = std::make_shared<rt::CudaCode>();
   made->text = joinCudaText(*kernels);
   made->prelude = cudaPrelude().str();
-  for (const CudaKernelText &kernel : *kernels)
-    made->kernels.push_back({kernel.name, kernel.blocks, kernel.blockThreads, 0});
+  for (const CudaKernelText &kernel : *kernels) {
+    rt::CudaKernelCode &code = made->kernels.emplace_back();
+    for (const CudaGrid &grid : kernel.grids)
+      code.grids.push_back({grid.name, grid.blocks, grid.blockThreads, grid.askedBytes});
+    code.workspaceBytes = kernel.workspaceBytes;
+  }
   for (const std::string &architecture : architectures) {
     times.begin("NVRTC for " + architecture);
     auto cubin = rt::compileCudaCached(made->text, made->prelude, architecture);

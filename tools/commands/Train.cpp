@@ -11,6 +11,8 @@
 #include "tools/commands/plan/MicroBatch.h"
 
 #include <fmt/format.h>
+#include <map>
+#include <set>
 
 using namespace nap;
 namespace rt = napkin::runtime;
@@ -38,8 +40,9 @@ static void addScalars(const ParsedFlags &flags, const rt::Program &program,
       options.definitions.emplace_back(name, program.tensors[index].value);
 }
 
-/// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each once
-/// and as often as they were asked for, and FLOPs of tensor cores.
+/// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each once,
+/// those that were asked for and those that its schedule predicts, and FLOPs of tensor cores, counted
+/// and predicted. A dash where memory decides.
 static std::string
 countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
            const std::map<std::string, std::pair<int64_t, emulator::Counters>> &counted) {
@@ -47,16 +50,37 @@ countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
   for (const rt::Function &function : program.functions)
     for (const rt::Launch &launch : function.launches)
       reported[launch.kernel] = launch.bytes;
-  std::string text = fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>14}\n", "kernel", "launches",
-                                 "report", "distinct", "requested", "tensor FLOP");
+  std::string text = fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>12} {:>14} {:>14}\n", "kernel",
+                                 "launches", "report", "distinct", "requested", "predicted",
+                                 "tensor FLOP", "predicted");
   for (auto [i, kernel] : llvm::enumerate(kernels)) {
-    auto found = counted.find(kernel.name);
-    if (found == counted.end())
+    // Grids of one launch run equally often.
+    int64_t launches = 0;
+    emulator::Counters counts;
+    std::optional<CudaWork> predicted = CudaWork();
+    for (const CudaGrid &grid : kernel.grids) {
+      if (auto found = counted.find(grid.name); found != counted.end()) {
+        launches = found->second.first;
+        counts += found->second.second;
+      }
+      if (grid.work && predicted)
+        *predicted += *grid.work;
+      else
+        predicted.reset();
+    }
+    if (launches == 0)
       continue;
-    auto &[launches, counts] = found->second;
-    text += fmt::format("{:48} {:>8} {:>12.0f} {:>12} {:>12} {:>14}\n", program.kernels[i].name,
-                        launches, reported[i], counts.distinctRead + counts.distinctWritten,
-                        counts.requestedRead + counts.requestedWritten, counts.productFlops);
+    auto orDash = [&](int64_t CudaWork::*first, int64_t CudaWork::*second) {
+      if (!predicted)
+        return std::string("-");
+      return std::to_string((*predicted).*first + (second ? (*predicted).*second : 0));
+    };
+    text += fmt::format("{:48} {:>8} {:>12.0f} {:>12} {:>12} {:>12} {:>14} {:>14}\n",
+                        program.kernels[i].name, launches, reported[i],
+                        counts.distinctRead + counts.distinctWritten,
+                        counts.requestedRead + counts.requestedWritten,
+                        orDash(&CudaWork::readBytes, &CudaWork::writtenBytes), counts.productFlops,
+                        orDash(&CudaWork::productFlops, nullptr));
   }
   return text;
 }
@@ -83,19 +107,22 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
   options.threads = 1;
   model.times.end();
   options.times = model.times;
+  // Of a launch, whose grids come one after the other.
+  double distinct = 0;
+  std::set<std::string> firstGrids;
+  for (const CudaKernelText &kernel : *kernels)
+    firstGrids.insert(kernel.name);
   if (options.audit)
-    options.countLaunch = [] {
-      const emulator::Counters &counts = emulator::Emulator::get().counters();
-      return double(counts.distinctRead + counts.distinctWritten);
-    };
+    options.countLaunch = [&] { return distinct; };
   std::map<std::string, std::pair<int64_t, emulator::Counters>> counted;
-  if (isCounted)
-    emulator::Emulator::get().setObserver(
-        [&](const char *kernel, const emulator::Counters &counts) {
-          auto &[launches, last] = counted[kernel];
-          ++launches;
-          last = counts;
-        });
+  emulator::Emulator::get().setObserver([&](const char *grid, const emulator::Counters &counts) {
+    if (firstGrids.count(grid))
+      distinct = 0;
+    distinct += double(counts.distinctRead + counts.distinctWritten);
+    auto &[launches, last] = counted[grid];
+    ++launches;
+    last = counts;
+  });
   ExitStatus status = rt::runProgram(loaded, options, "napkin");
   emulator::Emulator::get().setObserver({});
   if (isCounted && status == ExitStatus::done)

@@ -137,10 +137,10 @@ bool Emulator::place(char *const *operands) {
 /// Results go to where the operands came from.
 void Emulator::bringBack() {
   for (Buffer &buffer : buffers) {
-    if (buffer.isOfLaunch)
-      continue;
-    counts.distinctRead += buffer.shadow.bytesReadFirst();
-    counts.distinctWritten += buffer.shadow.bytesWritten();
+    if (!buffer.isOfLaunch) {
+      counts.distinctRead += buffer.shadow.bytesReadFirst();
+      counts.distinctWritten += buffer.shadow.bytesWritten();
+    }
     if (!buffer.isWritten)
       continue;
     if (!isAbandoned && !buffer.shadow.isWholeWritten())

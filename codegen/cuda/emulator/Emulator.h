@@ -22,12 +22,22 @@ struct Fault {
   std::string place;  ///< "napkin.cu:12"
 };
 
-/// What one launch did.
+/// What one grid did, or several.
 struct Counters {
   int64_t requestedRead = 0, requestedWritten = 0; ///< bytes of global memory, by all threads
   int64_t distinctRead = 0, distinctWritten = 0;   ///< bytes, each counted once
   int64_t productFlops = 0;                        ///< of `mma`
   Traffic::Counts traffic;                         ///< zeros unless they were asked for
+
+  /// Adds all but `traffic`.
+  Counters &operator+=(const Counters &other) {
+    requestedRead += other.requestedRead;
+    requestedWritten += other.requestedWritten;
+    distinctRead += other.distinctRead;
+    distinctWritten += other.distinctWritten;
+    productFlops += other.productFlops;
+    return *this;
+  }
 };
 
 /// One in a process: the text's hooks lead to it. A grid's blocks run one after another, a block's
@@ -42,13 +52,13 @@ public:
   void setLibrary(uintptr_t image, size_t imageBytes, char *sharedBegin, char *sharedEnd);
   /// Is called for each fault, once for each place of the text and kind.
   void setListener(std::function<void(const Fault &)> listener) { onFault = std::move(listener); }
-  /// Is called after each launch with what it did.
+  /// Is called after each grid with what it did.
   void setObserver(std::function<void(const char *kernel, const Counters &)> observer) {
     onLaunch = std::move(observer);
   }
   /// Counts sectors of global memory and banks of shared memory from now on; slower.
   void countTraffic(bool on) { isTrafficCounted = on; }
-  /// What the last launch did.
+  /// What the last grid did.
   const Counters &counters() const { return counts; }
   /// Faults so far.
   int64_t faults() const { return faultCount; }

@@ -147,13 +147,22 @@ HostProgram::build(llvm::ArrayRef<CudaKernelText> kernels,
                    std::function<void(const std::string &)> onFault) {
   std::string text = joinCudaText(kernels), launches;
   for (const CudaKernelText &kernel : kernels) {
-    launches += fmt::format("NAP_HOST_KERNEL({}, {}, {}, {}", kernel.name, kernel.blocks,
-                            kernel.blockThreads, kernel.isInPlace ? "false" : "true");
-    for (const CudaArgument &argument : kernel.arguments)
-      launches += fmt::format(", {{\"{}\", {}, {}, {}, {}}}", argument.name,
-                              argument.elements * argument.elementBytes, argument.elementBytes,
-                              argument.isWritten, argument.isOfLaunch);
-    launches += ")\n";
+    std::string grids;
+    for (const CudaGrid &grid : kernel.grids) {
+      launches += fmt::format("NAP_HOST_GRID({}, {}, {}, {}", grid.name, grid.blocks,
+                              grid.blockThreads, kernel.isInPlace ? "false" : "true");
+      for (auto [i, argument] : llvm::enumerate(kernel.arguments))
+        launches += fmt::format(", {{\"{}\", {}, {}, {}, {}}}", argument.name,
+                                argument.elements * argument.elementBytes, argument.elementBytes,
+                                bool(grid.isWritten[i]), argument.isOfLaunch);
+      if (kernel.workspaceBytes > 0)
+        launches += fmt::format(", {{\"parts\", {}, 4, {}, true}}", kernel.workspaceBytes,
+                                bool(grid.isWritten.back()));
+      launches += ")\n";
+      grids += fmt::format(", grid_{}", grid.name);
+    }
+    launches += fmt::format("NAP_HOST_LAUNCH({}, {}, {}{})\n", kernel.name,
+                            kernel.arguments.size(), kernel.workspaceBytes, grids);
   }
   return buildText(text + "\n" + launches, std::move(onFault));
 }

@@ -2,7 +2,8 @@
 //
 // Fragments are those of PTX's mma.m16n8k16 and ldmatrix: lane l has g = l / 4, t = 2 (l % 4);
 // a0, a1 are A[g][t], A[g][t + 1], then rows g + 8, then columns t + 8; b0, b1 are B[t][g], B[t +
-// 1][g], then rows t + 8; c0, c1 are C[g][t], C[g][t + 1], then row g + 8.
+// 1][g], then rows t + 8; c0, c1 are C[g][t], C[g][t + 1], then row g + 8. Of mma.m16n8k8 on tf32,
+// with t = l % 4: a0 is A[g][t], then row g + 8, then columns t + 4; b0 is B[t][g], then row t + 4.
 #include "codegen/cuda/emulator/Emulator.h"
 
 #include <bit>
@@ -30,24 +31,38 @@ static void loadMatrices(const void *const *in, void *const *out, unsigned count
   }
 }
 
-/// Element `i` of a lane's factor, of bf16, as f32.
-static float factorAt(const char *fragment, unsigned i) {
+/// Element `i` of a lane's factor, as f32.
+static float factorAt(const char *fragment, unsigned i, Factor factor) {
   uint16_t bits;
-  std::memcpy(&bits, fragment + 2 * i, 2);
-  return std::bit_cast<float>(uint32_t(bits) << 16);
+  uint32_t word;
+  switch (factor) {
+  case Factor::tf32:
+    std::memcpy(&word, fragment + 4 * i, 4);
+    return std::bit_cast<float>(word & ~0x1fffu);
+  case Factor::f16:
+    std::memcpy(&bits, fragment + 2 * i, 2);
+    return static_cast<float>(std::bit_cast<_Float16>(bits));
+  case Factor::bf16:
+    std::memcpy(&bits, fragment + 2 * i, 2);
+    return std::bit_cast<float>(uint32_t(bits) << 16);
+  }
+  return 0;
 }
 
 /// D = A B + C, each sum in f64 and rounded once. A lane's input is its parts of A, B and C.
-static void multiply(const void *const *in, void *const *out) {
+static void multiply(const void *const *in, void *const *out, Factor factor) {
+  // Neighbouring elements of a lane's word.
+  const unsigned inWord = factor == Factor::tf32 ? 1 : 2, depth = 8 * inWord;
   float a[16][16], b[16][8], c[16][8];
   for (unsigned lane = 0; lane < kLanesOfWarp; ++lane) {
     const char *own = static_cast<const char *>(in[lane]);
     const char *ownB = own + 16, *ownC = own + 24;
     unsigned g = lane / 4, t = lane % 4;
-    for (unsigned i = 0; i < 8; ++i)
-      a[g + 8 * (i / 2 % 2)][2 * t + i % 2 + 8 * (i / 4)] = factorAt(own, i);
-    for (unsigned i = 0; i < 4; ++i)
-      b[2 * t + i % 2 + 8 * (i / 2)][g] = factorAt(ownB, i);
+    for (unsigned i = 0; i < 4 * inWord; ++i)
+      a[g + 8 * (i / inWord % 2)][inWord * t + i % inWord + 4 * inWord * (i / (2 * inWord))] =
+          factorAt(own, i, factor);
+    for (unsigned i = 0; i < 2 * inWord; ++i)
+      b[inWord * t + i % inWord + 4 * inWord * (i / inWord)][g] = factorAt(ownB, i, factor);
     for (unsigned i = 0; i < 4; ++i)
       std::memcpy(&c[g + 8 * (i / 2)][2 * t + i % 2], ownC + 4 * i, 4);
   }
@@ -55,7 +70,7 @@ static void multiply(const void *const *in, void *const *out) {
     for (unsigned i = 0; i < 4; ++i) {
       unsigned row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
       double sum = c[row][column];
-      for (unsigned k = 0; k < 16; ++k)
+      for (unsigned k = 0; k < depth; ++k)
         sum += double(a[row][k]) * double(b[k][column]);
       auto rounded = static_cast<float>(sum);
       std::memcpy(static_cast<char *>(out[lane]) + 4 * i, &rounded, 4);
@@ -119,8 +134,8 @@ void Emulator::completeCollective(unsigned index) {
   case Collective::multiply:
     if (!isWhole)
       break;
-    multiply(in, out);
-    counts.productFlops += 2 * 16 * 8 * 16;
+    multiply(in, out, Factor(warp.detail));
+    counts.productFlops += 2 * 16 * 8 * (Factor(warp.detail) == Factor::tf32 ? 8 : 16);
     break;
   }
   for (unsigned lane = 0; lane < kLanesOfWarp; ++lane)

@@ -134,16 +134,32 @@ template <typename... P> void call(void (*kernel)(P...), char *const *arguments)
 
 } // namespace emulated
 
-/// Defines `host_NAME`, of the type of a CPU kernel: its launch. The arguments' `HostArgument`s
-/// follow.
-#define NAP_HOST_KERNEL(name, blocks, threads, isRestrict, ...)                                    \
+/// Defines `grid_NAME`: runs one grid on operands in memory. The arguments' `HostArgument`s follow.
+#define NAP_HOST_GRID(name, blocks, threads, isRestrict, ...)                                      \
   static const nap::emulator::HostArgument arguments_##name[] = {__VA_ARGS__};                     \
   NAP_UNCHECKED static void entry_##name(char *const *arguments) {                                 \
     emulated::call(name, arguments);                                                               \
   }                                                                                                \
-  extern "C" NAP_UNCHECKED void host_##name(char *const *operands, char *, int64_t, int64_t) {     \
+  NAP_UNCHECKED static void grid_##name(char *const *operands) {                                   \
     static const nap::emulator::HostKernel kernel = {                                              \
         #name, entry_##name, blocks, threads, isRestrict, arguments_##name,                        \
         sizeof(arguments_##name) / sizeof(arguments_##name[0])};                                   \
     emulated::hooks->launch(&kernel, operands);                                                    \
   }
+/// Defines `host_NAME`, of the type of a CPU kernel: its launch of so many operands. The grids
+/// follow, which hand each other `workspace` bytes by a last pointer.
+#define NAP_HOST_LAUNCH(name, count, workspace, ...)                                               \
+  extern "C" NAP_UNCHECKED void host_##name(char *const *operands, char *, int64_t, int64_t) {     \
+    alignas(256) static char parts[workspace + 1];                                                 \
+    char *all[count + 1];                                                                          \
+    for (int i = 0; i < count; ++i)                                                                \
+      all[i] = operands[i];                                                                        \
+    all[count] = parts;                                                                            \
+    void (*const grids[])(char *const *) = {__VA_ARGS__};                                          \
+    for (auto grid : grids)                                                                        \
+      grid(all);                                                                                   \
+  }
+/// Both, of a kernel of one grid.
+#define NAP_HOST_KERNEL(name, blocks, threads, isRestrict, ...)                                    \
+  NAP_HOST_GRID(name, blocks, threads, isRestrict, __VA_ARGS__)                                    \
+  NAP_HOST_LAUNCH(name, sizeof(arguments_##name) / sizeof(arguments_##name[0]), 0, grid_##name)

@@ -6,6 +6,7 @@
 // The order of sums is that of the CPU's skeletons, and no size of a tile shows in it. Of bf16 the
 // products are those of tensor cores (flash.cuh), whose bits are theirs.
 #include "ir/attention/Attention.h"
+#include "codegen/cuda/kernels/AttentionWork.h"
 #include "codegen/cuda/kernels/BlockReducer.h"
 #include "codegen/cuda/kernels/Kernels.h"
 #include "codegen/math/Philox.h"
@@ -26,8 +27,9 @@ static constexpr int64_t kManyBlocks = 96;
 static constexpr int64_t kLeftTile = 32 * 33, kRightTile = 64 * 33, kRowsTile = 64 * 65,
                          kPairs = 32 * 65;
 
-/// Shared memory that every architecture gives a block without being asked.
-static constexpr int64_t kSharedBytes = 48 << 10;
+/// Shared memory that every architecture gives a block without being asked, and that each with
+/// tensor cores for bf16 gives one that asks.
+static constexpr int64_t kSharedBytes = 48 << 10, kAskedBytes = 99 << 10;
 /// Elements of a row, at most, of tiles that tensor cores multiply.
 static constexpr int64_t kTensorSize = 256;
 
@@ -37,53 +39,28 @@ static int64_t tileElements(int64_t rows, int64_t size) {
   return rows * (eights % 8 == 0 ? eights : eights + 1) * 8;
 }
 
-namespace {
-
-/// How a block of 4 warps goes through the pairs of a head, forward.
-struct ForwardTiles {
-  int64_t down = 0;                                  ///< times 16 queries a warp; 0: no tiles fit
-  int64_t columns = 0;                               ///< keys at a time
-  int64_t queryTile = 0, keyTile = 0, valueTile = 0; ///< elements
-
-  int64_t rows() const { return 64 * down; }
-};
-
-} // namespace
-
 /// The largest tiles that fit: two times 16 queries a warp halve what is read of shared memory, and
 /// want registers and blocks for all multiprocessors.
 static ForwardTiles forwardTiles(const AttentionShape &shape) {
   int64_t widest = std::max(shape.keySize, shape.valueSize);
+  // Wide rows leave few blocks for a multiprocessor in any case.
+  int64_t most = widest > 128 ? kAskedBytes : kSharedBytes;
   auto blocks = [&](int64_t rows) {
     return shape.lead * shape.heads * llvm::divideCeil(shape.queries, rows);
   };
   for (int64_t down : {2, 1})
     for (int64_t columns : {64, 32, 16}) {
-      if (widest > kTensorSize || (down == 2 && (widest > 128 || columns < 32 || shape.rate > 0 ||
+      if (widest > kTensorSize || (widest > 128 && columns == 64) || (down == 2 && (widest > 128 || columns < 32 || shape.rate > 0 ||
                                                  blocks(128) < kManyBlocks)))
         continue;
       ForwardTiles tiles{down, columns, tileElements(64 * down, widest),
                          tileElements(columns, shape.keySize),
                          tileElements(columns, shape.valueSize)};
-      if (2 * (tiles.queryTile + tiles.keyTile + tiles.valueTile) <= kSharedBytes)
+      if (tiles.bytes() <= most)
         return tiles;
     }
   return {};
 }
-
-namespace {
-
-/// How a block of 4 warps goes through the pairs of a head, backward.
-struct BackwardTiles {
-  int64_t across = 0;              ///< warps that share 16 rows; 0: no tiles fit
-  int64_t columns = 0, stages = 0; ///< columns at a time, and so many times
-  int64_t rowKeys = 0, rowValues = 0, columnKeys = 0, columnValues = 0; ///< elements
-
-  int64_t rows() const { return 64 / across; }
-  int64_t numbers() const { return std::max(rows(), columns); }
-};
-
-} // namespace
 
 /// The largest tiles that fit. Sums of more than 128 elements a row would take too many registers
 /// of one warp.
@@ -92,7 +69,8 @@ static BackwardTiles backwardTiles(const AttentionShape &shape) {
   for (int64_t across : {1, 2, 4})
     for (auto [columns, stages] : {std::pair(64, 2), {32, 2}, {16, 2}, {32, 1}, {16, 1}}) {
       if (widest > kTensorSize || widest > 128 * across ||
-          (columns == 64 && (widest > 32 || shape.rate > 0)))
+          (columns == 64 && (widest > 32 || shape.rate > 0)) ||
+          (columns == 32 && widest > 64 * across))
         continue;
       BackwardTiles tiles{across,
                           columns,
@@ -101,8 +79,7 @@ static BackwardTiles backwardTiles(const AttentionShape &shape) {
                           tileElements(64 / across, shape.valueSize),
                           stages * tileElements(columns, shape.keySize),
                           stages * tileElements(columns, shape.valueSize)};
-      int64_t elements = tiles.rowKeys + tiles.rowValues + tiles.columnKeys + tiles.columnValues;
-      if (2 * elements + 8 * tiles.numbers() <= kSharedBytes)
+      if (tiles.bytes() <= (widest > 64 ? kAskedBytes : kSharedBytes))
         return tiles;
     }
   return {};
@@ -151,8 +128,14 @@ private:
   Value shared(int64_t count, StringRef name) {
     return sharedMemory(kernel.func, loc, b.getF32Type(), count, name);
   }
-  Value narrowShared(int64_t count, StringRef name) {
-    return sharedMemory(kernel.func, loc, b.getBF16Type(), count, name);
+  /// A tile of bf16; one of those that lie in memory which the launch gives, where that is asked for.
+  Value narrowShared(int64_t count, StringRef name, bool isAsked) {
+    Value tile = sharedMemory(kernel.func, loc, b.getBF16Type(), count, name, /*isWide=*/true);
+    if (isAsked) {
+      tile.getDefiningOp()->setAttr(kAskedAttr, b.getI64IntegerAttr(askedBytes));
+      askedBytes += 2 * count;
+    }
+    return tile;
   }
   template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
   Value isBelow(Value x, int64_t end) {
@@ -166,8 +149,9 @@ private:
   /// The random key's memory, then the site.
   std::pair<Value, Value> draws();
   bool isNarrow() { return getElementTypeOrSelf(op->getOperand(0).getType()).isBF16(); }
+  /// `times`: how often the grid's threads come to it.
   void storeLse(const Tensor &lse, Value wholeHead, Value query, Value isOwn, Value largest,
-                Value total, Value place);
+                Value total, Value place, int64_t times);
   void forwardPlain(AttentionOp op, CudaKernel &cuda);
   void forwardTensor(AttentionOp op, const ForwardTiles &tiles, CudaKernel &cuda);
 
@@ -179,6 +163,7 @@ private:
   SmallVector<int64_t> leadSizes;
   int64_t site = 0;
   Value key;
+  int64_t askedBytes = 0;
 };
 
 } // namespace
@@ -244,9 +229,10 @@ std::pair<Value, Value> AttentionWriter::draws() {
 
 /// lse of a query, by the thread that owns it: of numbers at a place of two arrays.
 void AttentionWriter::storeLse(const Tensor &lse, Value wholeHead, Value query, Value isOwn,
-                               Value largest, Value total, Value place) {
+                               Value largest, Value total, Value place, int64_t times) {
   Value isThere = make<arith::AndIOp>(isOwn, isBelow(query, shape.queries));
   auto branch = scf::IfOp::create(b, loc, isThere, /*withElseRegion=*/false);
+  setShare(branch, shape.lead * shape.heads * shape.queries, times);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.getThenRegion().front().getTerminator());
   Value head = make<arith::RemUIOp>(wholeHead, number(shape.heads));
@@ -289,7 +275,7 @@ void AttentionWriter::forwardPlain(AttentionOp op, CudaKernel &cuda) {
   Value query = make<arith::AddIOp>(first, thread);
   query.setLoc(NameLoc::get(b.getStringAttr("query"), loc));
   storeLse(lse, make<arith::DivUIOp>(block, number(blocks)), query, isBelow(thread, kPairRows),
-           largest, total, thread);
+           largest, total, thread, cuda.blocks * cuda.blockThreads);
 }
 
 void AttentionWriter::forwardTensor(AttentionOp op, const ForwardTiles &tiles, CudaKernel &cuda) {
@@ -304,13 +290,19 @@ void AttentionWriter::forwardTensor(AttentionOp op, const ForwardTiles &tiles, C
   Value largest = memref::AllocaOp::create(b, named("largest"), own);
   Value total = memref::AllocaOp::create(b, named("total"), own);
   auto [random, word] = draws();
+  bool isAsked = tiles.bytes() > kSharedBytes;
   std::string name =
       fmt::format("attention_forward_tensor<attention, {}, {}, {}, {}, {}, {}, {}>", tiles.down,
                   tiles.columns, q.text, k.text, v.text, out.text, out.isThere());
-  callPrelude(b, loc, name, "", {},
+  func::CallOp call = makeCall(b, loc, name, "", {},
               {q.memory, k.memory, v.memory, out.memory, largest, total,
-               narrowShared(tiles.queryTile, "query_tile"), narrowShared(tiles.keyTile, "key_tile"),
-               narrowShared(tiles.valueTile, "value_tile"), random, word, block});
+               narrowShared(tiles.queryTile, "query_tile", isAsked),
+               narrowShared(tiles.keyTile, "key_tile", isAsked),
+               narrowShared(tiles.valueTile, "value_tile", isAsked), random, word, block});
+  cuda.askedBytes = askedBytes;
+  // What is drawn is counted nowhere.
+  if (shape.rate == 0)
+    setWork(call, forwardWork(shape, tiles, out.isThere()));
   if (!lse.isThere())
     return;
   // Four lanes have each query's numbers.
@@ -318,13 +310,14 @@ void AttentionWriter::forwardTensor(AttentionOp op, const ForwardTiles &tiles, C
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, number(0));
   Value wholeHead = make<arith::DivUIOp>(block, number(blocks));
   auto loop = scf::ForOp::create(b, loc, number(0), number(2 * tiles.down), number(1));
-  loop->setAttr(kUnrollAttr, b.getUnitAttr());
+  loop->setAttr(kUnrollAttr, b.getBoolAttr(true));
   loop.getInductionVar().setLoc(named("i"));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   Value query = callPrelude(b, loc, fmt::format("tensor_query<attention, {}>", tiles.down), "query",
                             b.getIndexType(), {loop.getInductionVar(), block});
-  storeLse(lse, wholeHead, query, isFirst, largest, total, loop.getInductionVar());
+  storeLse(lse, wholeHead, query, isFirst, largest, total, loop.getInductionVar(),
+           cuda.blocks * cuda.blockThreads * 2 * tiles.down);
 }
 
 void AttentionWriter::forward(AttentionOp op, CudaKernel &cuda) {
@@ -366,11 +359,14 @@ void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
   if (isTensor) {
     name = fmt::format("attention_backward_tensor<attention, {}, {}, {}, ", tiles.across,
                        tiles.columns, tiles.stages);
+    bool isAsked = tiles.bytes() > kSharedBytes;
     llvm::append_values(operands, shared(tiles.numbers(), "lses"),
-                        shared(tiles.numbers(), "deltas"), narrowShared(tiles.rowKeys, "row_keys"),
-                        narrowShared(tiles.rowValues, "row_values"),
-                        narrowShared(tiles.columnKeys, "column_keys"),
-                        narrowShared(tiles.columnValues, "column_values"));
+                        shared(tiles.numbers(), "deltas"),
+                        narrowShared(tiles.rowKeys, "row_keys", isAsked),
+                        narrowShared(tiles.rowValues, "row_values", isAsked),
+                        narrowShared(tiles.columnKeys, "column_keys", isAsked),
+                        narrowShared(tiles.columnValues, "column_values", isAsked));
+    cuda.askedBytes = askedBytes;
   } else {
     name = "attention_backward<attention, ";
     llvm::append_values(operands, shared(64, "lses"), shared(64, "deltas"),
@@ -379,7 +375,9 @@ void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
                         shared(kPairs, "others"));
   }
   llvm::append_values(operands, random, word, block);
-  callPrelude(b, loc, name + places, "", {}, operands);
+  func::CallOp call = makeCall(b, loc, name + places, "", {}, operands);
+  if (isTensor && shape.rate == 0)
+    setWork(call, backwardWork(shape, tiles, {dq.isThere(), dk.isThere(), dv.isThere()}));
 }
 
 LogicalResult nap::fillAttention(KernelFunction kernel, Operation *op, CudaKernel &cuda) {

@@ -7,6 +7,7 @@
 #include "codegen/cuda/kernels/BlockReducer.h"
 
 #include "codegen/body/Combine.h"
+#include "codegen/cuda/CudaWork.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,11 +16,12 @@ using namespace mlir;
 using namespace nap;
 
 Value nap::sharedMemory(func::FuncOp func, Location loc, Type element, int64_t count,
-                        StringRef name) {
+                        StringRef name, bool isWide) {
   auto space = gpu::AddressSpaceAttr::get(element.getContext(), gpu::AddressSpace::Workgroup);
   OpBuilder start = OpBuilder::atBlockBegin(&func.getBody().front());
   return memref::AllocaOp::create(start, NameLoc::get(start.getStringAttr(name), loc),
-                                  MemRefType::get({count}, element, AffineMap(), space));
+                                  MemRefType::get({count}, element, AffineMap(), space),
+                                  isWide ? start.getI64IntegerAttr(16) : IntegerAttr());
 }
 
 /// A declaration of the function for these types: `name.0`, `name.1`, ..., of which the text has
@@ -42,13 +44,18 @@ static std::string declarePrelude(OpBuilder &b, Location loc, StringRef name, Fu
   }
 }
 
-Value nap::callPrelude(OpBuilder &b, Location loc, StringRef name, StringRef resultName,
-                       Type result, ValueRange operands) {
+func::CallOp nap::makeCall(OpBuilder &b, Location loc, StringRef name, StringRef resultName,
+                           Type result, ValueRange operands) {
   TypeRange results = result ? TypeRange(result) : TypeRange();
   std::string symbol =
       declarePrelude(b, loc, name, FunctionType::get(b.getContext(), operands.getTypes(), results));
-  auto call = func::CallOp::create(b, NameLoc::get(b.getStringAttr(resultName), loc), symbol,
-                                   results, operands);
+  return func::CallOp::create(b, NameLoc::get(b.getStringAttr(resultName), loc), symbol, results,
+                              operands);
+}
+
+Value nap::callPrelude(OpBuilder &b, Location loc, StringRef name, StringRef resultName,
+                       Type result, ValueRange operands) {
+  func::CallOp call = makeCall(b, loc, name, resultName, result, operands);
   return result ? call.getResult(0) : Value();
 }
 
@@ -65,12 +72,15 @@ scf::IfOp nap::ifFirst(Body &body, Value thread) {
   OpBuilder &b = body.builder();
   Value isFirst =
       arith::CmpIOp::create(b, body.loc(), arith::CmpIPredicate::eq, thread, body.indexConstant(0));
-  return scf::IfOp::create(b, body.loc(), isFirst, /*withElseRegion=*/false);
+  auto branch = scf::IfOp::create(b, body.loc(), isFirst, /*withElseRegion=*/false);
+  setShare(branch, 1, kRunningSums);
+  return branch;
 }
 
 Body::Loop BlockReducer::openThreads(int64_t count, ValueRange inits) {
   Body::Loop loop =
       body.open(thread, body.indexConstant(count), IndexRange::below(count), inits, kRunningSums);
+  setShare(loop.op, count, kRunningSums);
   threadLevel = std::min(threadLevel, body.level());
   return loop;
 }

@@ -40,12 +40,17 @@ private:
   llvm::DenseMap<mlir::Type, mlir::Value> runningOf;
 };
 
-/// `count` elements of shared memory.
+/// `count` elements of shared memory, at a multiple of 16 bytes where `isWide`: they are read 16
+/// bytes at once.
 mlir::Value sharedMemory(mlir::func::FuncOp func, mlir::Location loc, mlir::Type element,
-                         int64_t count, llvm::StringRef name);
+                         int64_t count, llvm::StringRef name, bool isWide = false);
 
 /// A call of a function of the device prelude, with at most one result, which the text calls
 /// `resultName`.
+mlir::func::CallOp makeCall(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
+                            llvm::StringRef resultName, mlir::Type result,
+                            mlir::ValueRange operands);
+/// The same; its result.
 mlir::Value callPrelude(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
                         llvm::StringRef resultName, mlir::Type result, mlir::ValueRange operands);
 

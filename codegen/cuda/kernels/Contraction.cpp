@@ -1,17 +1,22 @@
 // Products of matrices: a block takes a tile of the result, whose sums the device prelude makes
-// (matrix.cuh); what else the kernel computes of a sum follows, element by element.
+// (matrix.cuh, tensor.cuh); what else the kernel computes of a sum follows, element by element.
 //
 //   float sums[64];                                  from init where the product goes on from it
-//   multiply_tensor<product, 128>(sums, left_tile, right_tile, left, right, block);
+//   multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
 //   for i: row, column = tensor_row(i), tensor_column(i)
 //     if they are inside: result[row, column] = body of sums[i]
 //
-// Sums of f32 are chains of fused multiply-adds, the bits of every target; those of bf16 come from
-// tensor cores, whose bits are theirs.
+// Sums of f32 are chains of fused multiply-adds, the bits of every target; those of bf16, and of f32
+// under the policy tf32, come from tensor cores, whose bits are theirs. Those may be summed in
+// ranges of the depth, which a second grid adds up:
+//
+//   parts[range, row, column] = sums[i]
+//   for element: sum = parts[0] + parts[h], ... in halves; result[element] = body of sum
 #include "ir/contraction/Contraction.h"
 #include "codegen/cuda/kernels/BlockReducer.h"
 #include "codegen/cuda/kernels/Kernels.h"
 #include "ir/contraction/Epilogue.h"
+#include "ir/schedule/CudaTiling.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,9 +25,6 @@
 
 using namespace mlir;
 using namespace nap;
-
-/// Tiles from which large ones keep all multiprocessors busy.
-static constexpr int64_t kManyTiles = 96;
 
 /// "{{1, 12, 64}, {0, 64, 1}}" of at most three axes; `step` tells which side's.
 static std::string axesText(ArrayRef<ContractionAxis> axes, int64_t ContractionAxis::*step) {
@@ -48,20 +50,26 @@ static std::string productText(const ContractionForm &form) {
                      side(form.rhs, form.columns, &ContractionAxis::strideRhs));
 }
 
-static int64_t tilesOf(const ContractionForm &form, int64_t tile) {
-  return form.batchExtent() * llvm::divideCeil(form.rowExtent(), tile) *
-         llvm::divideCeil(form.columnExtent(), tile);
+/// What multiplies elements of this type in the kernel's program; nothing where they have no tiles.
+static std::optional<CudaUnit> unitOf(KernelDefOp def, Type factor) {
+  if (factor.isBF16())
+    return CudaUnit::half;
+  if (!factor.isF32())
+    return std::nullopt;
+  auto policy = def->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>("nap.policy");
+  return policy && policy.getValue() == "tf32" ? CudaUnit::tf32 : CudaUnit::fma;
 }
 
 namespace {
 /// How a block's threads hold the sums of its tile.
 struct ThreadSums {
   const ContractionForm &form;
-  /// "tensor" or "plain", and the prelude's template arguments, "product, 128".
+  /// "tensor" or "plain", and the prelude's template arguments, "product, tiling".
   std::string kind, parameters;
-  /// Sums of one thread, and the blocks of the grid.
-  int64_t count, blocks;
-  Value block;
+  /// Sums of one thread, tiles of the result, and elements of a tile.
+  int64_t count, tiles, tileElements;
+  /// The tile, of which each range of the depth has a block.
+  Value block, tile;
 };
 } // namespace
 
@@ -81,22 +89,21 @@ static Linear placeOf(Body &body, const ThreadSums &sums, Value row, Value colum
   Linear place = digits(row, form.rows) + digits(column, form.columns);
   if (form.batchExtent() == 1)
     return place;
-  int64_t tiles = sums.blocks / form.batchExtent();
   Value batch = arith::DivUIOp::create(
-      body.builder(), NameLoc::get(body.builder().getStringAttr("batch"), body.loc()), sums.block,
-      body.indexConstant(tiles));
+      body.builder(), NameLoc::get(body.builder().getStringAttr("batch"), body.loc()), sums.tile,
+      body.indexConstant(sums.tiles / form.batchExtent()));
   return place + digits(batch, form.batch);
 }
 
-/// A loop over a thread's sums: `before` writes the code for sum number `i`, `inside` that for one
+/// A loop over a thread's sums, written out by the compiler or not: `before` writes the code for sum number `i`, `inside` that for one
 /// that the result has, in a body of its own, at its place in the result.
-static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums,
+static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, bool isUnrolled,
                     llvm::function_ref<void(Value i)> before,
                     llvm::function_ref<void(Body &, Value i, const Linear &place)> inside) {
   Location loc = body.loc();
   Body::Loop each = body.open(0, sums.count);
   OpBuilder b = body.builder();
-  each.op->setAttr(kUnrollAttr, b.getUnitAttr());
+  each.op->setAttr(kUnrollAttr, b.getBoolAttr(isUnrolled));
   Value i = each.op.getInductionVar();
   i.setLoc(NameLoc::get(b.getStringAttr("i"), loc));
   before(i);
@@ -114,9 +121,199 @@ static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums,
   Value isInside = arith::AndIOp::create(inner, loc, isBelow(row, sums.form.rowExtent()),
                                          isBelow(column, sums.form.columnExtent()));
   auto branch = scf::IfOp::create(inner, loc, isInside, /*withElseRegion=*/false);
+  const ContractionForm &form = sums.form;
+  setShare(branch, form.batchExtent() * form.rowExtent() * form.columnExtent(),
+           sums.tiles * sums.tileElements);
   Body element = kernel.bodyAt(OpBuilder(branch.getThenRegion().front().getTerminator()));
   inside(element, i, placeOf(element, sums, row, column));
   body.close(each);
+}
+
+/// "128 x 64 tiles on tensor cores, 3 stages, 4 ranges of the depth".
+static std::string remarkOf(const CudaTiling &tiling, double clocks) {
+  constexpr llvm::StringLiteral units[] = {"fused multiply-adds", "tensor cores",
+                                           "tensor cores in tf32"};
+  std::string remark = fmt::format("{} x {} tiles by {}", tiling.rows, tiling.columns,
+                                   units[static_cast<int>(tiling.unit)].str());
+  if (tiling.unit != CudaUnit::fma)
+    remark += fmt::format(", {} stages", tiling.stages);
+  if (tiling.splits > 1)
+    remark += fmt::format(", {} ranges of the depth", tiling.splits);
+  return remark + fmt::format("; the model's time is {:.3g} clocks", clocks);
+}
+
+namespace {
+/// Writes one product.
+class ProductWriter {
+public:
+  ProductWriter(KernelFunction kernel, EinsumOp product, const ContractionForm &form,
+                const CudaTiling &tiling, CudaKernel &cuda)
+      : kernel(kernel), product(product), form(form), tiling(tiling), cuda(cuda),
+        elements(form.batchExtent() * form.rowExtent() * form.columnExtent()),
+        isSplit(tiling.splits > 1) {}
+  void write();
+
+private:
+  /// The sums of a block's tile, in `sums`.
+  ThreadSums multiply(Body &body, Value sums);
+  /// What the kernel makes of the product's element `sum`, at its place in the result.
+  void storeResults(KernelFunction to, Body &body, Value sum, const Linear &place);
+  Value copySums(Body &body, Value sums);
+  void addRanges(KernelFunction to, Value parts);
+  SmallVector<Linear> indexOf(Body &body, Value value, const Linear &place) {
+    return body.space().delinearize(place, cast<RankedTensorType>(value.getType()).getShape());
+  }
+  NameLoc named(OpBuilder &b, StringRef name) {
+    return NameLoc::get(b.getStringAttr(name), kernel.def.getLoc());
+  }
+
+  KernelFunction kernel;
+  EinsumOp product;
+  const ContractionForm &form;
+  const CudaTiling &tiling;
+  CudaKernel &cuda;
+  int64_t elements;
+  bool isSplit;
+};
+} // namespace
+
+ThreadSums ProductWriter::multiply(Body &body, Value sums) {
+  // A copy: opening a loop moves the builders.
+  OpBuilder b = body.builder();
+  Location loc = body.loc();
+  bool isTensor = tiling.unit != CudaUnit::fma;
+  Type factor = form.factorType;
+  Value block = gpu::BlockIdOp::create(b, named(b, "block"), gpu::Dimension::x);
+  Value left = sharedMemory(kernel.func, loc, factor, tiling.tileElements(tiling.rows),
+                            "left_tile", isTensor);
+  Value right = sharedMemory(kernel.func, loc, factor, tiling.tileElements(tiling.columns),
+                             "right_tile", isTensor);
+  addConstant(kernel.func, "Product product = " + productText(form));
+  std::string parameters = fmt::format("product, {}", tiling.rows);
+  if (isTensor) {
+    addConstant(kernel.func,
+                fmt::format("Tiling tiling = {{.rows = {}, .columns = {}, .stages = {}, .splits = {}}}",
+                            tiling.rows, tiling.columns, tiling.stages, tiling.splits));
+    parameters = "product, tiling";
+  }
+  int64_t tiles = cuda.blocks / tiling.splits;
+  Value tile = block;
+  if (isSplit)
+    tile = arith::RemUIOp::create(b, named(b, "tile_number"), block, body.indexConstant(tiles));
+  ThreadSums own{form,  isTensor ? "tensor" : "plain",  parameters, tiling.sums(),
+                 tiles, tiling.rows * tiling.columns, block,      tile};
+  bool goesOn = form.init && !isSplit;
+  if (goesOn)
+    forSums(
+        kernel, body, own, /*isUnrolled=*/true,
+        [&](Value i) {
+          memref::StoreOp::create(body.builder(), loc, body.zero(b.getF32Type(), false), sums, i);
+        },
+        [&](Body &element, Value i, const Linear &place) {
+          Value start = element.at(form.init, indexOf(element, form.init, place));
+          memref::StoreOp::create(element.builder(), loc, start, sums, i);
+        });
+  auto input = [&](const StridedView &view) {
+    return kernel.input(cast<BlockArgument>(view.root).getArgNumber());
+  };
+  func::CallOp call = makeCall(
+      body.builder(), loc,
+      fmt::format("multiply_{}<{}{}>", own.kind, own.parameters, goesOn ? ", true" : ""), "", {},
+      {sums, left, right, input(form.lhs), input(form.rhs), block});
+  CudaProductSizes sizes{form.batchExtent(), form.rowExtent(), form.columnExtent(),
+                         form.contractedExtent()};
+  setWork(call, {tiling.bytesRead(sizes), 0, tiling.tensorFlops(sizes)});
+  return own;
+}
+
+/// A thread's sums in an array of which elements may be chosen at run time; those that are multiplied
+/// into stay registers.
+Value ProductWriter::copySums(Body &body, Value sums) {
+  OpBuilder b = body.builder();
+  Value ends = memref::AllocaOp::create(b, named(b, "ends"), cast<MemRefType>(sums.getType()));
+  Body::Loop each = body.open(0, tiling.sums());
+  each.op->setAttr(kUnrollAttr, b.getBoolAttr(true));
+  Value i = each.op.getInductionVar();
+  i.setLoc(named(b, "i"));
+  Value sum = memref::LoadOp::create(body.builder(), body.loc(), sums, i);
+  memref::StoreOp::create(body.builder(), body.loc(), sum, ends, i);
+  body.close(each);
+  return ends;
+}
+
+/// Whether what follows from a sum is so long that 64 of it take NVRTC a second.
+static bool isLongBody(Block &region) {
+  return llvm::any_of(region, [](Operation &op) {
+    return isa<TanhOp, ErfOp, SinOp, CosOp, PowOp>(op);
+  });
+}
+
+void ProductWriter::storeResults(KernelFunction to, Body &body, Value sum, const Linear &place) {
+  body.give(product.getResult(), roundHeld(body.builder(), body.loc(), sum,
+                                           product.getType().getElementType()));
+  CudaResults results{to, body};
+  for (auto [number, result] : llvm::enumerate(to.results()))
+    results.values.push_back({number, body.at(result, indexOf(body, result, place))});
+  results.store(place);
+}
+
+/// The second grid: a thread has an element, whose ranges it adds in halves.
+void ProductWriter::addRanges(KernelFunction to, Value parts) {
+  cuda.sum.blocks = std::clamp<int64_t>(llvm::divideCeil(elements, kBlockThreads), 1, kBlocksAtMost);
+  cuda.sum.blockThreads = kBlockThreads;
+  Body body = to.body();
+  Body::Loop loop = openGrid(body, elements, cuda.sum.blocks, kBlockThreads, "element");
+  OpBuilder b = body.builder();
+  SmallVector<Value> sums;
+  for (int64_t range = 0; range < tiling.splits; ++range)
+    sums.push_back(body.load(parts, b.getF32Type(), loop.index() + range * elements));
+  for (size_t half = sums.size() / 2; half >= 1; half /= 2)
+    for (size_t j = 0; j < half; ++j)
+      sums[j] = arith::AddFOp::create(body.builder(), body.loc(), sums[j], sums[j + half]);
+  Value sum = sums[0];
+  if (form.init) {
+    Value start = body.at(form.init, indexOf(body, form.init, loop.index()));
+    sum = arith::AddFOp::create(body.builder(), body.loc(), start, sum);
+  }
+  storeResults(to, body, sum, loop.index());
+  body.close(loop);
+}
+
+void ProductWriter::write() {
+  cuda.blockThreads = tiling.threads();
+  // Small tiles would be squeezed into 32 registers, and spill.
+  if (tiling.unit == CudaUnit::fma && tiling.rows == 32)
+    cuda.blocksAtOnce = 4;
+  cuda.blocks = tiling.blocks({form.batchExtent(), form.rowExtent(), form.columnExtent(),
+                               form.contractedExtent()});
+  Value parts;
+  KernelFunction second = kernel;
+  if (isSplit) {
+    std::tie(second, std::ignore) = addSumGrid(kernel, cuda, tiling.splits * elements);
+    parts = kernel.func.getArguments().back();
+  }
+  Body body = kernel.body();
+  // A copy: opening a loop moves the builders.
+  OpBuilder b = body.builder();
+  Value sums = memref::AllocaOp::create(b, named(b, "sums"),
+                                        MemRefType::get({tiling.sums()}, b.getF32Type()));
+  ThreadSums own = multiply(body, sums);
+  // A long body is not written out for each sum, which then must lie in memory.
+  bool isLong = !isSplit && isLongBody(kernel.region());
+  Value ends = isLong ? copySums(body, sums) : sums;
+  forSums(
+      kernel, body, own, !isLong, [](Value) {},
+      [&](Body &element, Value i, const Linear &place) {
+        Value sum = memref::LoadOp::create(element.builder(), named(b, "sum"), ends, i);
+        if (!isSplit)
+          return storeResults(kernel, element, sum, place);
+        Value range = arith::DivUIOp::create(element.builder(), named(b, "range"), own.block,
+                                             element.indexConstant(own.tiles));
+        Linear start = element.dynamic(range, IndexRange::below(tiling.splits), 0) * elements;
+        element.store(sum, parts, start + place);
+      });
+  if (isSplit)
+    addRanges(second, second.func.getArguments().back());
 }
 
 bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
@@ -124,62 +321,16 @@ bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
   if (!product || product.getFactors().size() != 2)
     return false;
   std::optional<ContractionForm> form = getContractionForm(product);
-  bool isNarrow = form && form->factorType.isBF16();
-  if (!form || (!form->factorType.isF32() && !isNarrow) ||
-      llvm::any_of(ArrayRef({&form->batch, &form->rows, &form->columns, &form->contracted}),
-                   [](const auto *axes) { return axes->size() > 3; }))
+  std::optional<CudaUnit> unit = form ? unitOf(kernel.def, form->factorType) : std::nullopt;
+  if (!unit || llvm::any_of(ArrayRef({&form->batch, &form->rows, &form->columns, &form->contracted}),
+                            [](const auto *axes) { return axes->size() > 3; }))
     return false;
-  int64_t tile = tilesOf(*form, 128) >= kManyTiles ? 128 : 64;
-  cuda.blockThreads = isNarrow ? 2 * tile : 256;
-  cuda.blocks = tilesOf(*form, tile);
-
-  Body body = kernel.body();
-  // A copy: opening a loop moves the builders.
-  OpBuilder b = body.builder();
-  Location loc = body.loc();
-  auto named = [&](const char *name) { return NameLoc::get(b.getStringAttr(name), loc); };
-  Value block = gpu::BlockIdOp::create(b, named("block"), gpu::Dimension::x);
-  Type f32 = b.getF32Type(), factor = form->factorType;
-  int64_t count = isNarrow ? tile / 2 : tile * tile / 256,
-          depth = isNarrow ? 2 * 32 * tile : 16 * (tile + 1);
-  Value sums = memref::AllocaOp::create(b, named("sums"), MemRefType::get({count}, f32));
-  Value left = sharedMemory(kernel.func, loc, factor, depth, "left_tile");
-  Value right = sharedMemory(kernel.func, loc, factor, depth, "right_tile");
-  auto input = [&](const StridedView &view) {
-    return kernel.input(cast<BlockArgument>(view.root).getArgNumber());
-  };
-  ThreadSums own{
-      *form, isNarrow ? "tensor" : "plain", fmt::format("product, {}", tile), count, cuda.blocks,
-      block};
-  addConstant(kernel.func, "Product product = " + productText(*form));
-  auto indexOf = [](Body &element, Value value, const Linear &place) {
-    return element.space().delinearize(place, cast<RankedTensorType>(value.getType()).getShape());
-  };
-  if (form->init)
-    forSums(
-        kernel, body, own,
-        [&](Value i) {
-          memref::StoreOp::create(body.builder(), loc, body.zero(f32, false), sums, i);
-        },
-        [&](Body &element, Value i, const Linear &place) {
-          Value start = element.at(form->init, indexOf(element, form->init, place));
-          memref::StoreOp::create(element.builder(), loc, start, sums, i);
-        });
-  callPrelude(
-      body.builder(), loc,
-      fmt::format("multiply_{}<{}{}>", own.kind, own.parameters, form->init ? ", true" : ""), "",
-      {}, {sums, left, right, input(form->lhs), input(form->rhs), block});
-  forSums(
-      kernel, body, own, [](Value) {},
-      [&](Body &element, Value i, const Linear &place) {
-        OpBuilder &builder = element.builder();
-        Value sum = memref::LoadOp::create(builder, named("sum"), sums, i);
-        element.give(product.getResult(),
-                     roundHeld(builder, loc, sum, product.getType().getElementType()));
-        CudaResults results{kernel, element};
-        for (auto [number, result] : llvm::enumerate(kernel.results()))
-          results.values.push_back({number, element.at(result, indexOf(element, result, place))});
-        results.store(place);
-      });
+  CudaProductSizes sizes{form->batchExtent(), form->rowExtent(), form->columnExtent(),
+                         form->contractedExtent()};
+  // The second grid has no place for the sites of draws.
+  bool canSplit = kernel.siteCount() == 0;
+  CudaTiling tiling = chooseCudaTiling(sizes, *unit, canSplit);
+  cuda.remark = remarkOf(tiling, cudaClocks(tiling, sizes));
+  ProductWriter(kernel, product, *form, tiling, cuda).write();
   return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/cuda/CudaKernels.h"
+#include "codegen/cuda/CudaWork.h"
 #include "codegen/skeletons/Skeletons.h"
 
 namespace nap {
@@ -16,8 +17,24 @@ inline constexpr int64_t kBlockThreads = 256;
 Body::Loop openGrid(Body &body, int64_t count, int64_t blocks, int64_t threads,
                     llvm::StringRef name);
 
+/// Gives the kernel memory of the launch's own, `workspace` numbers of f32 that are its function's
+/// last argument, and a second grid that runs after it: its function, which has the same arguments,
+/// and that memory there. Kernels that draw numbers have none.
+std::pair<KernelFunction, mlir::Value> addSumGrid(KernelFunction kernel, CudaKernel &cuda,
+                                                  int64_t workspace);
+
 /// Pointwise kernels, sums along first axes, and what else goes element by element.
 void fillElements(KernelFunction kernel, CudaKernel &cuda);
+
+/// How many neighbouring elements a thread computes at once, so that it reads and writes 16 bytes of
+/// the narrowest tensor: 4 or 8; 1 where the kernel is small, reduces, or has a number of elements
+/// that they do not divide.
+int64_t elementsTogether(KernelFunction kernel);
+
+/// Has the loop over `together` neighbours, whose elements are at `place` and of which the first is
+/// at `first`, read and write them together: its loads and stores of the function's arguments there.
+void accessTogether(mlir::func::FuncOp func, mlir::scf::ForOp loop, mlir::Value place,
+                    mlir::Value first, int64_t together);
 
 /// Kernels that sum along last axes or have results of one element a row: a block takes a row.
 /// `rows` as of `rowsOf`.

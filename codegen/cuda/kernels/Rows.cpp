@@ -50,6 +50,7 @@ static unsigned writeRows(KernelFunction kernel, CudaKernel &cuda, size_t outer)
   Body::Loop loop =
       body.open(block, body.indexConstant(rows), IndexRange::below(rows), {}, cuda.blocks);
   loop.op.getInductionVar().setLoc(named("row"));
+  setShare(loop.op, rows, cuda.blocks);
   Linear row = loop.index();
   CudaResults ofRow{kernel, body}, ofSpace{kernel, body};
   for (auto [i, result] : llvm::enumerate(kernel.results()))

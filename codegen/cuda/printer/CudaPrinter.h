@@ -9,8 +9,11 @@ namespace nap {
 
 /// Of a function: constants that its text begins with, "Product product = {...}", strings.
 inline constexpr llvm::StringLiteral kConstantsAttr = "nap.constants";
-/// Of a loop: all its turns are written out by the compiler.
+/// Of a loop: whether all its turns are written out by the compiler, or none.
 inline constexpr llvm::StringLiteral kUnrollAttr = "nap.unroll";
+
+/// Of an array in shared memory: its first byte in the memory that the launch gives a block.
+inline constexpr llvm::StringLiteral kAskedAttr = "nap.asked";
 
 /// How a kernel's text begins.
 struct CudaHead {
@@ -18,9 +21,13 @@ struct CudaHead {
   std::vector<std::string> comments;  ///< lines above it, without the slashes
   int64_t blockThreads = 256;         ///< threads of a block, at most
   int64_t blocksAtOnce = 0;           ///< blocks whose registers shall suffice; 0: any number
-  std::vector<std::string> arguments; ///< a name for each memref argument
-  size_t firstResult = 0,
-         lastResult = 0; ///< the arguments that are written; the others are only read
+  /// A pointer: its name, and whether it is written or only read.
+  struct Argument {
+    std::string name;
+    bool isWritten = false;
+  };
+  int64_t askedBytes = 0;          ///< of shared memory that the launch gives a block
+  std::vector<Argument> arguments; ///< one for each memref argument
   bool isInPlace =
       false; ///< whether a result may share an input's bytes: no pointer is restrict then
 };
@@ -37,7 +44,8 @@ std::string cudaValueName(llvm::StringRef text);
 /// what__kernel, so that none is a function of CUDA's.
 std::string cudaKernelName(llvm::StringRef kernel);
 
-/// The device prelude: codegen/prelude/napkin.cuh, then matrix.cuh, attention.cuh and flash.cuh.
+/// The device prelude: codegen/prelude/napkin.cuh, then matrix.cuh, tensor.cuh, attention.cuh and
+/// flash.cuh.
 llvm::StringRef cudaPrelude();
 
 } // namespace nap

@@ -10,11 +10,14 @@ static constexpr llvm::StringLiteral kAttention =
 static constexpr llvm::StringLiteral kMatrix =
 #include "codegen/MatrixPrelude.inc"
     ;
+static constexpr llvm::StringLiteral kTensor =
+#include "codegen/TensorPrelude.inc"
+    ;
 static constexpr llvm::StringLiteral kFlash =
 #include "codegen/FlashPrelude.inc"
     ;
 
 llvm::StringRef nap::cudaPrelude() {
-  static const std::string whole = (kWords + kMatrix + kAttention + kFlash).str();
+  static const std::string whole = (kWords + kMatrix + kTensor + kAttention + kFlash).str();
   return whole;
 }

@@ -90,8 +90,8 @@ void CudaPrinter::forLoop(scf::ForOp op) {
     expressions[result] = {name, true};
     line(fmt::format("{} {} = {};", typeName(init.getType()), name, plain(init)));
   }
-  if (op->hasAttr(kUnrollAttr))
-    line("#pragma unroll");
+  if (auto isUnrolled = op->getAttrOfType<BoolAttr>(kUnrollAttr))
+    line(isUnrolled.getValue() ? "#pragma unroll" : "#pragma unroll 1");
   std::string counter = nameFor(op.getInductionVar());
   std::string step = plain(op.getStep());
   line(fmt::format("for ({} {} = {}; {} < {}; {}) {{", typeName(op.getInductionVar().getType()),
@@ -171,9 +171,14 @@ void CudaPrinter::statement(Operation &op) {
                             plain(store.getValue())));
   if (auto array = dyn_cast<memref::AllocaOp>(op)) {
     bool isShared = isa_and_nonnull<gpu::AddressSpaceAttr>(array.getType().getMemorySpace());
-    // Rows of matrices of 16-bit elements are read 16 bytes at once.
-    bool isNarrow = isShared && array.getType().getElementTypeBitWidth() == 16;
-    return line(fmt::format("{}{}{} {}[{}];", isNarrow ? "alignas(16) " : "",
+    if (auto first = array->getAttrOfType<IntegerAttr>(kAskedAttr)) {
+      std::string type = typeName(array.getType().getElementType());
+      return line(fmt::format("{0} *const {1} = reinterpret_cast<{0} *>(asked + {2});", type,
+                              nameFor(array), first.getInt()));
+    }
+    // Some arrays are read 16 bytes at once.
+    bool isWide = isShared && array.getAlignment().value_or(0) == 16;
+    return line(fmt::format("{}{}{} {}[{}];", isWide ? "alignas(16) " : "",
                             isShared ? "__shared__ " : "",
                             typeName(array.getType().getElementType()), nameFor(array),
                             array.getType().getNumElements()));
@@ -222,14 +227,14 @@ FailureOr<std::string> CudaPrinter::print() {
     line("// " + comment);
   std::string parameters;
   for (auto [i, argument] : llvm::enumerate(func.getArguments())) {
-    std::string name = head.arguments[i];
+    std::string name = head.arguments[i].name;
     unsigned &count = used[name];
     if (count++ > 0)
       name += fmt::format("_{}", count - 1);
     expressions[argument] = {name, true};
     std::string type = typeName(cast<MemRefType>(argument.getType()).getElementType());
     parameters += fmt::format("{}{}{} *{}{}", i ? ", " : "",
-                              i >= head.firstResult && i < head.lastResult ? "" : "const ", type,
+                              head.arguments[i].isWritten ? "" : "const ", type,
                               head.isInPlace ? "" : "__restrict__ ", name);
   }
   std::string atOnce = head.blocksAtOnce > 0 ? fmt::format(", {}", head.blocksAtOnce) : "";
@@ -239,6 +244,8 @@ FailureOr<std::string> CudaPrinter::print() {
   if (auto constants = func->getAttrOfType<ArrayAttr>(kConstantsAttr))
     for (auto constant : constants.getAsRange<StringAttr>())
       line(fmt::format("constexpr {};", constant.getValue().str()));
+  if (head.askedBytes > 0)
+    line(fmt::format("NAP_ASKED_SHARED(asked, {});", head.askedBytes));
   block(func.getBody().front());
   --indent;
   line("}");

@@ -7,7 +7,9 @@
 // TEXT-LABEL: void many_blocks__kernel(
 // TEXT: attention_forward_tensor<attention, 2, 64,
 // TEXT-LABEL: void backward_wide_256__kernel(
-// TEXT: attention_backward_tensor<attention, 4, 16, 1,
+// TEXT: NAP_ASKED_SHARED(asked, 65536);
+// TEXT: bf16 *const row_keys = reinterpret_cast<bf16 *>(asked + {{[0-9]+}});
+// TEXT: attention_backward_tensor<attention, 2, 16, 2,
 
 // CHECK: causal_64: {{.*}} within
 nap.kernel_def attention @causal_64 {

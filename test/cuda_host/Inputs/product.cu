@@ -1,22 +1,123 @@
 #include "napkin.cuh"
 
-// 64 x 96 by 96 x 72 numbers of bf16 on tensor cores; the right side lies with its columns side by side.
+// 64 x 96 by 96 x 72 numbers on tensor cores, of every type that they multiply. The right side lies with its columns side
+// by side; `turned` has both sides the other way. Each thread compares its sums with chains that it computes alone, whose
+// factors are rounded as the unit's are: `wrong` counts those that differ by more than one in 4096 of the largest.
+constexpr Tiling tiling = {.rows = 64, .columns = 64, .stages = 3, .splits = 1};
+
+__device__ inline float factor_of(bf16 x) { return to_f32(x); }
+__device__ inline float factor_of(f16 x) { return to_f32(x); }
+__device__ inline float factor_of(float x) { return float_of(to_tf32(bits_of(x))); }
+
+template <Product P, typename F>
+__device__ inline void compare(const float (&sums)[32], const F *left, const F *right, float *out, int block) {
+#pragma unroll
+  for (int i = 0; i < 32; ++i) {
+    const int row = tensor_row<P, tiling>(i, block);
+    const int column = tensor_column<P, tiling>(i, block);
+    if ((row < 64) && (column < 72)) {
+      float sum = 0.0f, largest = 0.0f;
+#pragma unroll 1
+      for (int k = 0; k < 96; ++k) {
+        const float term = factor_of(left[row * P.left.lines.step[2] + k * P.left.depth.step[2]]) *
+                           factor_of(right[column * P.right.lines.step[2] + k * P.right.depth.step[2]]);
+        sum = sum + term;
+        largest = largest + fabsf(term);
+      }
+      out[row * 72 + column] = fabsf(sums[i] - sum) * 4096.0f > largest ? 1.0f : 0.0f;
+    }
+  }
+}
+
+// The first alone, whose bytes are counted.
 extern "C" __global__ __launch_bounds__(128)
 void multiply(const bf16 *__restrict__ left, const bf16 *__restrict__ right, float *__restrict__ out) {
   constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
-  alignas(16) __shared__ bf16 left_tile[4096];
-  alignas(16) __shared__ bf16 right_tile[4096];
+  alignas(16) __shared__ bf16 left_tile[6144];
+  alignas(16) __shared__ bf16 right_tile[6144];
   const int block = int(blockIdx.x);
   float sums[32];
-  multiply_tensor<product, 64>(sums, left_tile, right_tile, left, right, block);
+  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
   #pragma unroll
   for (int i = 0; i < 32; ++i) {
-    const int row = tensor_row<product, 64>(i, block);
-    const int column = tensor_column<product, 64>(i, block);
+    const int row = tensor_row<product, tiling>(i, block);
+    const int column = tensor_column<product, tiling>(i, block);
     if ((row < 64) && (column < 72)) {
       out[(row * 72) + column] = sums[i];
     }
   }
 }
 
+extern "C" __global__ __launch_bounds__(128)
+void straight_bf16(const bf16 *__restrict__ left, const bf16 *__restrict__ right, float *__restrict__ out) {
+  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
+  alignas(16) __shared__ bf16 left_tile[6144];
+  alignas(16) __shared__ bf16 right_tile[6144];
+  const int block = int(blockIdx.x);
+  float sums[32];
+  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
+  compare<product>(sums, left, right, out, block);
+}
+
+extern "C" __global__ __launch_bounds__(128)
+void turned_bf16(const bf16 *__restrict__ left, const bf16 *__restrict__ right, float *__restrict__ out) {
+  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 64}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}};
+  alignas(16) __shared__ bf16 left_tile[6144];
+  alignas(16) __shared__ bf16 right_tile[6144];
+  const int block = int(blockIdx.x);
+  float sums[32];
+  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
+  compare<product>(sums, left, right, out, block);
+}
+
+extern "C" __global__ __launch_bounds__(128)
+void straight_f16(const f16 *__restrict__ left, const f16 *__restrict__ right, float *__restrict__ out) {
+  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
+  alignas(16) __shared__ f16 left_tile[6144];
+  alignas(16) __shared__ f16 right_tile[6144];
+  const int block = int(blockIdx.x);
+  float sums[32];
+  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
+  compare<product>(sums, left, right, out, block);
+}
+
+extern "C" __global__ __launch_bounds__(128)
+void turned_f16(const f16 *__restrict__ left, const f16 *__restrict__ right, float *__restrict__ out) {
+  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 64}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}};
+  alignas(16) __shared__ f16 left_tile[6144];
+  alignas(16) __shared__ f16 right_tile[6144];
+  const int block = int(blockIdx.x);
+  float sums[32];
+  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
+  compare<product>(sums, left, right, out, block);
+}
+
+extern "C" __global__ __launch_bounds__(128)
+void straight_tf32(const float *__restrict__ left, const float *__restrict__ right, float *__restrict__ out) {
+  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
+  alignas(16) __shared__ float left_tile[3072];
+  alignas(16) __shared__ float right_tile[3072];
+  const int block = int(blockIdx.x);
+  float sums[32];
+  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
+  compare<product>(sums, left, right, out, block);
+}
+
+extern "C" __global__ __launch_bounds__(128)
+void turned_tf32(const float *__restrict__ left, const float *__restrict__ right, float *__restrict__ out) {
+  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 64}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}};
+  alignas(16) __shared__ float left_tile[3072];
+  alignas(16) __shared__ float right_tile[3072];
+  const int block = int(blockIdx.x);
+  float sums[32];
+  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
+  compare<product>(sums, left, right, out, block);
+}
+
 NAP_HOST_KERNEL(multiply, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"out", 18432, 4, true})
+NAP_HOST_KERNEL(straight_bf16, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(turned_bf16, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(straight_f16, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(turned_f16, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(straight_tf32, 2, 128, true, {"left", 24576, 4, false}, {"right", 27648, 4, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(turned_tf32, 2, 128, true, {"left", 24576, 4, false}, {"right", 27648, 4, false}, {"wrong", 18432, 4, true})

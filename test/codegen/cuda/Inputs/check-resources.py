@@ -1,21 +1,51 @@
-"""Compares a table of `--emit=resources` with a golden one: nothing spills, shared memory is the same, and no kernel takes
-more than 8 registers more. Arguments: the table, the golden table."""
+"""Compares tables of `--emit=resources` for several architectures with a golden one: no kernel spills that does not there, or
+more bytes, shared memory is the same, and no kernel takes more than 8 registers more. A golden kernel's numbers are its
+registers, bytes of spills where it has some, and bytes of shared memory. Arguments: the tables, the golden table. With --write as a third the
+golden table is made anew."""
 import sys
 
 
-def rowsOf(path):
-    with open(path) as file:
-        rows = [line.split() for line in file][1:]
-    # What follows are threads and occupancy, which registers and shared memory imply.
-    return {name: tuple(map(int, numbers[:3])) for name, *numbers in rows}
+def tables(path):
+    """architecture -> kernel -> (registers, spilled bytes, bytes of shared memory)"""
+    found = {}
+    for line in open(path):
+        words = line.split()
+        if len(words) == 1:
+            rows = found[words[0]] = {}
+        elif words and words[0] != "kernel":
+            # What follows are threads and occupancy, which registers and shared memory imply.
+            rows[words[0]] = tuple(map(int, words[1:4]))
+    return found
 
 
-found, golden = rowsOf(sys.argv[1]), rowsOf(sys.argv[2])
-if found.keys() != golden.keys():
-    sys.exit(f"kernels differ: {sorted(found.keys() ^ golden.keys())}")
-for name, (registers, spills, shared) in found.items():
-    most, _, wanted = golden[name]
-    if spills or shared != wanted or registers > most + 8:
-        sys.exit(f"{name}: {registers} registers, {spills} bytes of spills, {shared} of shared memory; "
-                 f"golden: {most}, 0, {wanted}")
-print(len(found), "kernels, no spills")
+def write(found, path):
+    """A line a kernel: registers and bytes of shared memory for each architecture."""
+    names = list(found)
+    width = max(len(kernel) for kernel in found[names[0]])
+    with open(path, "w") as file:
+        file.write("kernel".ljust(width) + "".join(name.rjust(13) for name in names) + "\n")
+        for kernel in found[names[0]]:
+            numbers = (found[name][kernel] for name in names)
+            texts = ("/".join(map(str, (registers, spills, shared) if spills else (registers, shared)))
+                     for registers, spills, shared in numbers)
+            file.write(kernel.ljust(width) + "".join(text.rjust(13) for text in texts) + "\n")
+
+
+found = tables(sys.argv[1])
+if sys.argv[3:] == ["--write"]:
+    write(found, sys.argv[2])
+head, *lines = (line.split() for line in open(sys.argv[2]))
+if head[1:] != list(found):
+    sys.exit(f"architectures: {', '.join(found)}; golden: {', '.join(head[1:])}")
+golden = {name: numbers for name, *numbers in lines}
+for place, (architecture, rows) in enumerate(found.items()):
+    if rows.keys() != golden.keys():
+        sys.exit(f"{architecture}: kernels differ: {sorted(rows.keys() ^ golden.keys())}")
+    for name, (registers, spills, shared) in rows.items():
+        most, *known, wanted = map(int, golden[name][place].split("/"))
+        known = known[0] if known else 0
+        if spills > known or shared != wanted or registers > most + 8:
+            sys.exit(f"{architecture}, {name}: {registers} registers, {spills} bytes of spills, {shared} of shared memory; "
+                     f"golden: {most}, {known}, {wanted}")
+spilling = sum(spills > 0 for rows in found.values() for _, spills, _ in rows.values())
+print(len(golden), "kernels on", len(found), "architectures,", spilling or "no", "spills")

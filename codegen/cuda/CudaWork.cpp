@@ -1,0 +1,104 @@
+// Counts what a function does by walking its loops.
+#include "codegen/cuda/CudaWork.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace nap;
+
+static constexpr llvm::StringLiteral kShareAttr = "nap.share", kWorkAttr = "nap.work";
+
+void nap::setShare(Operation *op, int64_t times, int64_t of) {
+  op->setAttr(kShareAttr, DenseI64ArrayAttr::get(op->getContext(), {times, of}));
+}
+
+void nap::setWork(Operation *call, const CudaWork &work) {
+  call->setAttr(kWorkAttr,
+                DenseI64ArrayAttr::get(call->getContext(), {work.readBytes, work.writtenBytes,
+                                                            work.productFlops}));
+}
+
+/// How often the regions of `op` are gone through where it is come to `times` times; nothing where
+/// memory decides.
+static std::optional<int64_t> timesInside(Operation *op, int64_t times) {
+  if (auto share = op->getAttrOfType<DenseI64ArrayAttr>(kShareAttr))
+    return times * share[0] / share[1];
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return std::nullopt;
+  auto lower = getConstantIntValue(loop.getLowerBound()),
+       upper = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step)
+    return std::nullopt;
+  return times * std::max<int64_t>(0, (*upper - *lower + *step - 1) / *step);
+}
+
+/// Functions of the prelude that touch no global memory, or that of a pointer they are given, as many
+/// neighbours as the name says.
+static bool countCall(func::CallOp call, int64_t times, CudaWork &work) {
+  if (auto known = call->getAttrOfType<DenseI64ArrayAttr>(kWorkAttr)) {
+    work += {known[0], known[1], known[2]};
+    return true;
+  }
+  StringRef name = call.getCallee();
+  bool isLoad = name.consume_front("load_many<"), isStore = name.consume_front("store_many<");
+  if (isLoad || isStore) {
+    auto memory = cast<MemRefType>(call.getOperand(isLoad ? 1 : 0).getType());
+    int64_t count = 0;
+    name.consumeInteger(10, count);
+    (isLoad ? work.readBytes : work.writtenBytes) +=
+        times * count * memory.getElementTypeBitWidth() / 8;
+    return true;
+  }
+  return llvm::none_of(call.getOperands(), [](Value x) {
+    return isa<MemRefType>(x.getType()) && isa<BlockArgument>(x);
+  });
+}
+
+/// Whether the text reads only where a condition holds: what one arm of a choice alone needs is
+/// written into it.
+static bool isReadByChoice(memref::LoadOp load) {
+  return isa<BlockArgument>(load.getMemRef()) && load->hasOneUse() &&
+         isa<arith::SelectOp>(*load->getUsers().begin());
+}
+
+static bool countBlock(Block &block, int64_t times, CudaWork &work) {
+  for (Operation &op : block) {
+    auto access = [&](Value memory, int64_t &bytes) {
+      if (isa<BlockArgument>(memory))
+        bytes += times * cast<MemRefType>(memory.getType()).getElementTypeBitWidth() / 8;
+    };
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      if (isReadByChoice(load))
+        return false;
+      access(load.getMemRef(), work.readBytes);
+    }
+    if (auto store = dyn_cast<memref::StoreOp>(op))
+      access(store.getMemRef(), work.writtenBytes);
+    if (auto call = dyn_cast<func::CallOp>(op); call && !countCall(call, times, work))
+      return false;
+    std::optional<int64_t> inside = op.getNumRegions() ? timesInside(&op, times) : 0;
+    CudaWork ofRegions;
+    for (Region &region : op.getRegions())
+      for (Block &own : region)
+        if (!countBlock(own, inside.value_or(1), ofRegions))
+          return false;
+    // How often matters only where something is asked for.
+    bool asks = ofRegions.readBytes || ofRegions.writtenBytes || ofRegions.productFlops;
+    if (asks && !inside)
+      return false;
+    work += ofRegions;
+  }
+  return true;
+}
+
+std::optional<CudaWork> nap::workOf(func::FuncOp func, int64_t threads) {
+  CudaWork work;
+  if (!countBlock(func.getBody().front(), threads, work))
+    return std::nullopt;
+  return work;
+}
