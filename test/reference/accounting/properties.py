@@ -76,7 +76,7 @@ def check_rows(name, r):
 
 def check_schema(name, r):
     """The report is of the schema, and every member stands in docs/accounting.md."""
-    checked = subprocess.run([sys.executable, ROOT / "test/tools/Inputs/check_schema.py", ROOT / "docs/report.schema.json"],
+    checked = subprocess.run([sys.executable, ROOT / "test/tools/report/Inputs/check_schema.py", ROOT / "docs/report.schema.json"],
                              input=json.dumps(r), capture_output=True, text=True)
     expect(re.match(r"ok \d+\n$", checked.stdout), f"{name}: {checked.stdout}{checked.stderr}")
     row = r["rows"][-1]
