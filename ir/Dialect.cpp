@@ -1,4 +1,4 @@
-// Registers the nap dialect.
+// Registers the nap dialect; the generated definitions of its ops, whose rules live in ops/.
 #include "ir/Dialect.h"
 #include "ir/Ops.h"
 
@@ -12,6 +12,16 @@
 
 #include "ir/Dialect.cpp.inc"
 #include "ir/Interfaces.cpp.inc"
+
+mlir::LogicalResult nap::verifyCountsWork(mlir::Operation *op) {
+  if (llvm::isa<Costed>(op))
+    return mlir::success();
+  return op->emitOpError(
+      "has no cost rule, so the step's work cannot be counted; give it getCost");
+}
+
+#define GET_OP_CLASSES
+#include "ir/Ops.cpp.inc"
 
 void nap::NapDialect::initialize() {
   addAttributes<

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/Cost.h"
+#include "ir/CountsWork.h"
 #include "ir/Dialect.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -4,7 +4,7 @@
 
 include "ir/ops/Base.td"
 
-def DeclareOp : Nap_Op<"declare", [Symbol]> {
+def DeclareOp : Nap_Structure<"declare", [Symbol]> {
   let summary = "a tensor that lives between functions, is fed, or is set by the runtime";
   let description = [{
     C1: a state, gradient or working copy names the parameter it belongs to (`of`), others do not. C2: a scalar has no axes
@@ -32,7 +32,7 @@ def AverageOp : Nap_Pure<"average", !listconcat([SameOperandsAndResultType], Has
   let hasVerifier = 1;
 }
 
-def KernelOp : Nap_Op<"kernel", [IsolatedFromAbove, Pure, SingleBlock]> {
+def KernelOp : Nap_Structure<"kernel", [IsolatedFromAbove, Pure, SingleBlock]> {
   let summary = "a region of the graph that becomes one launch";
   let description = [{
     Its inputs and outputs are the only tensors of the region that exist in memory, contiguous and row-major.
@@ -49,7 +49,7 @@ def KernelOp : Nap_Op<"kernel", [IsolatedFromAbove, Pure, SingleBlock]> {
   let hasVerifier = 1;
 }
 
-def KernelDefOp : Nap_Op<"kernel_def", [IsolatedFromAbove, Symbol, SingleBlock]> {
+def KernelDefOp : Nap_Structure<"kernel_def", [IsolatedFromAbove, Symbol, SingleBlock]> {
   let summary = "a kernel that one or more launches share; its block arguments are the inputs, its yield the outputs";
   let arguments = (ins KernelClassAttr:$kernel_class, SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
@@ -57,7 +57,7 @@ def KernelDefOp : Nap_Op<"kernel_def", [IsolatedFromAbove, Symbol, SingleBlock]>
   let hasVerifier = 1;
 }
 
-def LaunchOp : Nap_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def LaunchOp : Nap_Structure<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one execution of a kernel_def";
   let description = [{ C1: the kernel exists. C2: the types of inputs and outputs are those of its arguments and its yield. }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<NapTensor>:$inputs);
@@ -65,7 +65,7 @@ def LaunchOp : Nap_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
 }
 
-def YieldOp : Nap_Op<"yield", [Pure, Terminator]> {
+def YieldOp : Nap_Structure<"yield", [Pure, Terminator]> {
   let summary = "what a kernel stores";
   let arguments = (ins Variadic<NapTensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
