@@ -18,8 +18,8 @@ void nap::setShare(Operation *op, int64_t times, int64_t of) {
 
 void nap::setWork(Operation *call, const CudaWork &work) {
   call->setAttr(kWorkAttr,
-                DenseI64ArrayAttr::get(call->getContext(), {work.readBytes, work.writtenBytes,
-                                                            work.productFlops}));
+                DenseI64ArrayAttr::get(call->getContext(),
+                                       {work.readBytes, work.writtenBytes, work.productFlops}));
 }
 
 /// How often the regions of `op` are gone through where it is come to `times` times; nothing where
@@ -31,14 +31,15 @@ static std::optional<int64_t> timesInside(Operation *op, int64_t times) {
   if (!loop)
     return std::nullopt;
   auto lower = getConstantIntValue(loop.getLowerBound()),
-       upper = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+       upper = getConstantIntValue(loop.getUpperBound()),
+       step = getConstantIntValue(loop.getStep());
   if (!lower || !upper || !step)
     return std::nullopt;
   return times * std::max<int64_t>(0, (*upper - *lower + *step - 1) / *step);
 }
 
-/// Functions of the prelude that touch no global memory, or that of a pointer they are given, as many
-/// neighbours as the name says.
+/// Functions of the prelude that touch no global memory, or that of a pointer they are given, as
+/// many neighbours as the name says.
 static bool countCall(func::CallOp call, int64_t times, CudaWork &work) {
   if (auto known = call->getAttrOfType<DenseI64ArrayAttr>(kWorkAttr)) {
     work += {known[0], known[1], known[2]};

@@ -8,8 +8,8 @@
 
 namespace nap {
 
-/// Bytes of global memory that the threads of a launch ask for, each as often as it is asked for, and
-/// FLOPs of tensor cores, those of what fills up tiles included.
+/// Bytes of global memory that the threads of a launch ask for, each as often as it is asked for,
+/// and FLOPs of tensor cores, those of what fills up tiles included.
 struct CudaWork {
   int64_t readBytes = 0, writtenBytes = 0, productFlops = 0;
 
@@ -27,8 +27,8 @@ void setShare(mlir::Operation *op, int64_t times, int64_t of);
 /// Says of a call what its threads ask for, all together.
 void setWork(mlir::Operation *call, const CudaWork &work);
 
-/// The work of `threads` threads that run the function: its loads, stores and calls, as often as its
-/// loops turn. Nothing where that depends on what is in memory.
+/// The work of `threads` threads that run the function: its loads, stores and calls, as often as
+/// its loops turn. Nothing where that depends on what is in memory.
 std::optional<CudaWork> workOf(mlir::func::FuncOp func, int64_t threads);
 
 } // namespace nap

@@ -25,8 +25,8 @@ __device__ constexpr i64 step_to(Axes axes, int i) {
 constexpr bool are_multiples(const i64 (&steps)[3], int of) {
   return steps[0] % of == 0 && steps[1] % of == 0 && steps[2] % of == 0;
 }
-/// Whether `count` neighbours along these axes, from a multiple of it, lie together at a multiple of
-/// it.
+/// Whether `count` neighbours along these axes, from a multiple of it, lie together at a multiple
+/// of it.
 constexpr bool is_in_groups(int count, Axes along, Axes other, Axes batch, i64 offset) {
   return along.step[2] == 1 && along.extent[2] % count == 0 && along.step[0] % count == 0 &&
          along.step[1] % count == 0 && are_multiples(other.step, count) &&

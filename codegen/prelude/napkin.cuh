@@ -9,8 +9,8 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-/// Bytes of shared memory that the launch gives a block, for a kernel that wants more than the 48 KiB
-/// that a text may have.
+/// Bytes of shared memory that the launch gives a block, for a kernel that wants more than the 48
+/// KiB that a text may have.
 #ifdef NAP_HOST
 #define NAP_ASKED_SHARED(name, bytes) alignas(16) __shared__ u8 name[bytes]
 #else
@@ -113,8 +113,8 @@ template <typename T> __device__ __forceinline__ T block_min(T own, T *running) 
   return block_fold(own, running, [](T x, T y) { return minimum(x, y); });
 }
 
-/// Reads `Count` neighbours from `memory[at]` on, which lie at a multiple of their bytes or of 16, in
-/// as few accesses as there can be.
+/// Reads `Count` neighbours from `memory[at]` on, which lie at a multiple of their bytes or of 16,
+/// in as few accesses as there can be.
 #ifdef NAP_HOST
 template <int Count, typename T>
 NAP_UNCHECKED inline void load_many(T (&to)[Count], const T *memory, i64 at) {

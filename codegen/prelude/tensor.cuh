@@ -155,8 +155,8 @@ template <Product P, Tiling T> __device__ inline int tensor_column(int i, int bl
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-/// Where 16 bytes of a stage of `Lines` lines lie in shared memory, in such groups, so that no eight
-/// rows that a matrix load reads, and no lanes of a warp, have banks in common. Where k is
+/// Where 16 bytes of a stage of `Lines` lines lie in shared memory, in such groups, so that no
+/// eight rows that a matrix load reads, and no lanes of a warp, have banks in common. Where k is
 /// contiguous a row has four groups of one line, else all groups of one k.
 template <typename F, bool IsDeep, int Lines> __device__ inline int group_at(int line, int k) {
   constexpr int own = 16 / sizeof(F);
@@ -288,7 +288,8 @@ __device__ inline void multiply_tensor(float (&sums)[T.rows / 2], F *left_tile, 
     __syncthreads();
     // All have read the stage before this one.
     fetch(stage == 0 ? T.stages - 1 : stage - 1);
-    const F *own_left = left_tile + stage * left_stage, *own_right = right_tile + stage * right_stage;
+    const F *own_left = left_tile + stage * left_stage;
+    const F *own_right = right_tile + stage * right_stage;
 #pragma unroll
     for (int k = 0; k < depth; k += depth / 2) {
       u32 a[T.rows / 32][4], b[2][4];

@@ -14,11 +14,11 @@ namespace napkin::runtime {
 
 /// A function of the text and the grid that runs it: `blocks` x `blockThreads`, in one dimension.
 struct CudaGridCode {
-  std::string name;        ///< of the function in the text
+  std::string name; ///< of the function in the text
   int64_t blocks = 1;
   int64_t blockThreads = 256;
-  /// Of shared memory that the launch gives a block, beside the text's: on devices from sm_80 on; older
-  /// ones run text that does without.
+  /// Of shared memory that the launch gives a block, beside the text's: on devices from sm_80 on;
+  /// older ones run text that does without.
   int64_t sharedBytes = 0;
 };
 

@@ -119,17 +119,15 @@ Failure CudaDevice::checkMemory() {
   freeBefore = free;
   if (static_cast<uint64_t>(totalBytes()) <= free)
     return std::nullopt;
-  return Error{fmt::format("the plan takes {} ({} for tensors, {} for the next batch{}) and {} of {} "
-                           "are free on {}; end what else runs there, give --memory, or make the "
-                           "batch or the model smaller",
-                           sizeText(totalBytes()), sizeText(program.arenaBytes),
-                           sizeText(stagingBytes),
-                           workspaceBytes > 0
-                               ? fmt::format(", {} for kernels", sizeText(workspaceBytes))
-                               : "",
-                           sizeText(static_cast<int64_t>(free)),
-                           sizeText(static_cast<int64_t>(total)), facts.name),
-               ExitStatus::infeasibleBudget};
+  return Error{
+      fmt::format(
+          "the plan takes {} ({} for tensors, {} for the next batch{}) and {} of {} "
+          "are free on {}; end what else runs there, give --memory, or make the "
+          "batch or the model smaller",
+          sizeText(totalBytes()), sizeText(program.arenaBytes), sizeText(stagingBytes),
+          workspaceBytes > 0 ? fmt::format(", {} for kernels", sizeText(workspaceBytes)) : "",
+          sizeText(static_cast<int64_t>(free)), sizeText(static_cast<int64_t>(total)), facts.name),
+      ExitStatus::infeasibleBudget};
 }
 
 int64_t CudaDevice::bytesMeasured() {
@@ -172,8 +170,8 @@ Failure CudaDevice::allocate() {
     if (bytes == 0)
       continue;
     int status = driver.memoryAlloc(pointer, static_cast<size_t>(bytes));
-    if (Failure failed = check(status, fmt::format("taking {} bytes for {} on {}", bytes, what,
-                                                   facts.name)))
+    if (Failure failed =
+            check(status, fmt::format("taking {} bytes for {} on {}", bytes, what, facts.name)))
       return failed;
   }
   if (pinnedBytes > 0) {
@@ -194,8 +192,8 @@ Failure CudaDevice::allocate() {
     void *mapped = mmap(nullptr, static_cast<size_t>(program.arenaBytes), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED)
-      return Error{fmt::format("this machine refuses {} bytes of addresses: {}",
-                               program.arenaBytes, std::strerror(errno)),
+      return Error{fmt::format("this machine refuses {} bytes of addresses: {}", program.arenaBytes,
+                               std::strerror(errno)),
                    ExitStatus::machineFailure};
     mirror = static_cast<std::byte *>(mapped);
     size_t words = static_cast<size_t>(program.arenaBytes) / sizeof(poisonWord);
@@ -342,9 +340,9 @@ Failure CudaDevice::upload() {
     if (Failure failed = check(driver.streamWaitEvent(compute, inputsCopied, 0), "taking a batch"))
       return failed;
     for (int64_t tensor : pushedInputs) {
-      int status = driver.copyOnDevice(at(tensor),
-                                       staging + static_cast<Pointer>(places[tensor].at),
-                                       static_cast<size_t>(program.tensors[tensor].bytes), compute);
+      int status =
+          driver.copyOnDevice(at(tensor), staging + static_cast<Pointer>(places[tensor].at),
+                              static_cast<size_t>(program.tensors[tensor].bytes), compute);
       if (Failure failed = check(status, "taking a batch"))
         return failed;
     }
@@ -355,9 +353,8 @@ Failure CudaDevice::upload() {
   if (pushedNumbers.empty())
     return std::nullopt;
   for (int64_t tensor : pushedNumbers) {
-    int status =
-        driver.copyToDevice(at(tensor), pinned + places[tensor].at,
-                            static_cast<size_t>(program.tensors[tensor].bytes), compute);
+    int status = driver.copyToDevice(at(tensor), pinned + places[tensor].at,
+                                     static_cast<size_t>(program.tensors[tensor].bytes), compute);
     if (Failure failed = check(status, "copying scalars"))
       return failed;
   }

@@ -102,8 +102,8 @@ static ExitStatus writeProgram(Model &model, const std::string &output) {
   return failure ? fail(*failure) : ExitStatus::done;
 }
 
-/// A table of what each kernel takes, for each architecture; their names stand above where there are
-/// several.
+/// A table of what each kernel takes, for each architecture; their names stand above where there
+/// are several.
 static ExitStatus writeResources(Model &model, llvm::ArrayRef<CudaKernelText> kernels,
                                  const std::string &text, const std::string &output) {
   std::string tables;

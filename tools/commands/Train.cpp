@@ -40,9 +40,9 @@ static void addScalars(const ParsedFlags &flags, const rt::Program &program,
       options.definitions.emplace_back(name, program.tensors[index].value);
 }
 
-/// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each once,
-/// those that were asked for and those that its schedule predicts, and FLOPs of tensor cores, counted
-/// and predicted. A dash where memory decides.
+/// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each
+/// once, those that were asked for and those that its schedule predicts, and FLOPs of tensor cores,
+/// counted and predicted. A dash where memory decides.
 static std::string
 countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
            const std::map<std::string, std::pair<int64_t, emulator::Counters>> &counted) {
@@ -50,9 +50,9 @@ countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
   for (const rt::Function &function : program.functions)
     for (const rt::Launch &launch : function.launches)
       reported[launch.kernel] = launch.bytes;
-  std::string text = fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>12} {:>14} {:>14}\n", "kernel",
-                                 "launches", "report", "distinct", "requested", "predicted",
-                                 "tensor FLOP", "predicted");
+  std::string text =
+      fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>12} {:>14} {:>14}\n", "kernel", "launches",
+                  "report", "distinct", "requested", "predicted", "tensor FLOP", "predicted");
   for (auto [i, kernel] : llvm::enumerate(kernels)) {
     // Grids of one launch run equally often.
     int64_t launches = 0;

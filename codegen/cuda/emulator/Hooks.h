@@ -7,10 +7,11 @@ namespace nap::emulator {
 /// One pointer of a kernel.
 struct HostArgument {
   const char *name;
-  long long bytes;         ///< of the tensor
-  unsigned elementBytes;   ///< of one element
-  bool isWritten;          ///< a result
-  bool isOfLaunch = false; ///< no tensor but numbers of the launch, whose distinct bytes are not counted
+  long long bytes;       ///< of the tensor
+  unsigned elementBytes; ///< of one element
+  bool isWritten;        ///< a result
+  bool isOfLaunch =
+      false; ///< no tensor but numbers of the launch, whose distinct bytes are not counted
 };
 
 /// A kernel as the host's compiler made it.
@@ -36,8 +37,8 @@ enum class Collective : unsigned {
   multiply ///< `detail` is a `Factor`
 };
 
-/// What `multiply` multiplies: 16 x 16 by 16 x 8 numbers of 16 bits, or 16 x 8 by 8 x 8 f32 of which
-/// the upper 19 bits count.
+/// What `multiply` multiplies: 16 x 16 by 16 x 8 numbers of 16 bits, or 16 x 8 by 8 x 8 f32 of
+/// which the upper 19 bits count.
 enum class Factor : unsigned { bf16, f16, tf32 };
 
 /// The emulator as the text sees it. `caller` is an address in the text's code, which tells the

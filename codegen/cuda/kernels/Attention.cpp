@@ -50,8 +50,9 @@ static ForwardTiles forwardTiles(const AttentionShape &shape) {
   };
   for (int64_t down : {2, 1})
     for (int64_t columns : {64, 32, 16}) {
-      if (widest > kTensorSize || (widest > 128 && columns == 64) || (down == 2 && (widest > 128 || columns < 32 || shape.rate > 0 ||
-                                                 blocks(128) < kManyBlocks)))
+      if (widest > kTensorSize || (widest > 128 && columns == 64) ||
+          (down == 2 &&
+           (widest > 128 || columns < 32 || shape.rate > 0 || blocks(128) < kManyBlocks)))
         continue;
       ForwardTiles tiles{down, columns, tileElements(64 * down, widest),
                          tileElements(columns, shape.keySize),
@@ -128,7 +129,8 @@ private:
   Value shared(int64_t count, StringRef name) {
     return sharedMemory(kernel.func, loc, b.getF32Type(), count, name);
   }
-  /// A tile of bf16; one of those that lie in memory which the launch gives, where that is asked for.
+  /// A tile of bf16; one of those that lie in memory which the launch gives, where that is asked
+  /// for.
   Value narrowShared(int64_t count, StringRef name, bool isAsked) {
     Value tile = sharedMemory(kernel.func, loc, b.getBF16Type(), count, name, /*isWide=*/true);
     if (isAsked) {
@@ -294,11 +296,12 @@ void AttentionWriter::forwardTensor(AttentionOp op, const ForwardTiles &tiles, C
   std::string name =
       fmt::format("attention_forward_tensor<attention, {}, {}, {}, {}, {}, {}, {}>", tiles.down,
                   tiles.columns, q.text, k.text, v.text, out.text, out.isThere());
-  func::CallOp call = makeCall(b, loc, name, "", {},
-              {q.memory, k.memory, v.memory, out.memory, largest, total,
-               narrowShared(tiles.queryTile, "query_tile", isAsked),
-               narrowShared(tiles.keyTile, "key_tile", isAsked),
-               narrowShared(tiles.valueTile, "value_tile", isAsked), random, word, block});
+  func::CallOp call =
+      makeCall(b, loc, name, "", {},
+               {q.memory, k.memory, v.memory, out.memory, largest, total,
+                narrowShared(tiles.queryTile, "query_tile", isAsked),
+                narrowShared(tiles.keyTile, "key_tile", isAsked),
+                narrowShared(tiles.valueTile, "value_tile", isAsked), random, word, block});
   cuda.askedBytes = askedBytes;
   // What is drawn is counted nowhere.
   if (shape.rate == 0)

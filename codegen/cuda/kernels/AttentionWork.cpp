@@ -13,7 +13,8 @@ static int64_t roundUp(int64_t x, int64_t unit) { return (x + unit - 1) / unit *
 /// The keys that the queries [first, last) go through.
 static std::pair<int64_t, int64_t> keysOf(const AttentionShape &shape, int64_t first,
                                           int64_t last) {
-  int64_t begin = shape.from ? first + *shape.from : 0, end = shape.to ? last + *shape.to : shape.keys;
+  int64_t begin = shape.from ? first + *shape.from : 0,
+          end = shape.to ? last + *shape.to : shape.keys;
   begin = std::clamp<int64_t>(begin, 0, shape.keys) / kKeysOfBlock * kKeysOfBlock;
   return {begin, std::clamp<int64_t>(end, 0, shape.keys)};
 }
@@ -51,8 +52,8 @@ CudaWork nap::forwardWork(const AttentionShape &shape, const ForwardTiles &tiles
   return {heads * head.readBytes, heads * head.writtenBytes, heads * head.productFlops};
 }
 
-/// FLOPs of the warps of a block in one turn: scores and products by each, sums shared by those that
-/// have the same rows.
+/// FLOPs of the warps of a block in one turn: scores and products by each, sums shared by those
+/// that have the same rows.
 static int64_t turnFlops(const AttentionShape &shape, const BackwardTiles &tiles, bool isTurned,
                          const StoredGradients &stored, int64_t query, int64_t key) {
   int64_t keyWidth = roundUp(shape.keySize, 16), valueWidth = roundUp(shape.valueSize, 16);

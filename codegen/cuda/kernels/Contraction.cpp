@@ -6,8 +6,8 @@
 //   for i: row, column = tensor_row(i), tensor_column(i)
 //     if they are inside: result[row, column] = body of sums[i]
 //
-// Sums of f32 are chains of fused multiply-adds, the bits of every target; those of bf16, and of f32
-// under the policy tf32, come from tensor cores, whose bits are theirs. Those may be summed in
+// Sums of f32 are chains of fused multiply-adds, the bits of every target; those of bf16, and of
+// f32 under the policy tf32, come from tensor cores, whose bits are theirs. Those may be summed in
 // ranges of the depth, which a second grid adds up:
 //
 //   parts[range, row, column] = sums[i]
@@ -95,8 +95,9 @@ static Linear placeOf(Body &body, const ThreadSums &sums, Value row, Value colum
   return place + digits(batch, form.batch);
 }
 
-/// A loop over a thread's sums, written out by the compiler or not: `before` writes the code for sum number `i`, `inside` that for one
-/// that the result has, in a body of its own, at its place in the result.
+/// A loop over a thread's sums, written out by the compiler or not: `before` writes the code for
+/// sum number `i`, `inside` that for one that the result has, in a body of its own, at its place in
+/// the result.
 static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, bool isUnrolled,
                     llvm::function_ref<void(Value i)> before,
                     llvm::function_ref<void(Body &, Value i, const Linear &place)> inside) {
@@ -184,24 +185,25 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
   bool isTensor = tiling.unit != CudaUnit::fma;
   Type factor = form.factorType;
   Value block = gpu::BlockIdOp::create(b, named(b, "block"), gpu::Dimension::x);
-  Value left = sharedMemory(kernel.func, loc, factor, tiling.tileElements(tiling.rows),
-                            "left_tile", isTensor);
+  Value left = sharedMemory(kernel.func, loc, factor, tiling.tileElements(tiling.rows), "left_tile",
+                            isTensor);
   Value right = sharedMemory(kernel.func, loc, factor, tiling.tileElements(tiling.columns),
                              "right_tile", isTensor);
   addConstant(kernel.func, "Product product = " + productText(form));
   std::string parameters = fmt::format("product, {}", tiling.rows);
   if (isTensor) {
-    addConstant(kernel.func,
-                fmt::format("Tiling tiling = {{.rows = {}, .columns = {}, .stages = {}, .splits = {}}}",
-                            tiling.rows, tiling.columns, tiling.stages, tiling.splits));
+    addConstant(
+        kernel.func,
+        fmt::format("Tiling tiling = {{.rows = {}, .columns = {}, .stages = {}, .splits = {}}}",
+                    tiling.rows, tiling.columns, tiling.stages, tiling.splits));
     parameters = "product, tiling";
   }
   int64_t tiles = cuda.blocks / tiling.splits;
   Value tile = block;
   if (isSplit)
     tile = arith::RemUIOp::create(b, named(b, "tile_number"), block, body.indexConstant(tiles));
-  ThreadSums own{form,  isTensor ? "tensor" : "plain",  parameters, tiling.sums(),
-                 tiles, tiling.rows * tiling.columns, block,      tile};
+  ThreadSums own{form,  isTensor ? "tensor" : "plain", parameters, tiling.sums(),
+                 tiles, tiling.rows * tiling.columns,  block,      tile};
   bool goesOn = form.init && !isSplit;
   if (goesOn)
     forSums(
@@ -216,18 +218,18 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
   auto input = [&](const StridedView &view) {
     return kernel.input(cast<BlockArgument>(view.root).getArgNumber());
   };
-  func::CallOp call = makeCall(
-      body.builder(), loc,
-      fmt::format("multiply_{}<{}{}>", own.kind, own.parameters, goesOn ? ", true" : ""), "", {},
-      {sums, left, right, input(form.lhs), input(form.rhs), block});
+  func::CallOp call =
+      makeCall(body.builder(), loc,
+               fmt::format("multiply_{}<{}{}>", own.kind, own.parameters, goesOn ? ", true" : ""),
+               "", {}, {sums, left, right, input(form.lhs), input(form.rhs), block});
   CudaProductSizes sizes{form.batchExtent(), form.rowExtent(), form.columnExtent(),
                          form.contractedExtent()};
   setWork(call, {tiling.bytesRead(sizes), 0, tiling.tensorFlops(sizes)});
   return own;
 }
 
-/// A thread's sums in an array of which elements may be chosen at run time; those that are multiplied
-/// into stay registers.
+/// A thread's sums in an array of which elements may be chosen at run time; those that are
+/// multiplied into stay registers.
 Value ProductWriter::copySums(Body &body, Value sums) {
   OpBuilder b = body.builder();
   Value ends = memref::AllocaOp::create(b, named(b, "ends"), cast<MemRefType>(sums.getType()));
@@ -243,14 +245,13 @@ Value ProductWriter::copySums(Body &body, Value sums) {
 
 /// Whether what follows from a sum is so long that 64 of it take NVRTC a second.
 static bool isLongBody(Block &region) {
-  return llvm::any_of(region, [](Operation &op) {
-    return isa<TanhOp, ErfOp, SinOp, CosOp, PowOp>(op);
-  });
+  return llvm::any_of(region,
+                      [](Operation &op) { return isa<TanhOp, ErfOp, SinOp, CosOp, PowOp>(op); });
 }
 
 void ProductWriter::storeResults(KernelFunction to, Body &body, Value sum, const Linear &place) {
-  body.give(product.getResult(), roundHeld(body.builder(), body.loc(), sum,
-                                           product.getType().getElementType()));
+  body.give(product.getResult(),
+            roundHeld(body.builder(), body.loc(), sum, product.getType().getElementType()));
   CudaResults results{to, body};
   for (auto [number, result] : llvm::enumerate(to.results()))
     results.values.push_back({number, body.at(result, indexOf(body, result, place))});
@@ -259,7 +260,8 @@ void ProductWriter::storeResults(KernelFunction to, Body &body, Value sum, const
 
 /// The second grid: a thread has an element, whose ranges it adds in halves.
 void ProductWriter::addRanges(KernelFunction to, Value parts) {
-  cuda.sum.blocks = std::clamp<int64_t>(llvm::divideCeil(elements, kBlockThreads), 1, kBlocksAtMost);
+  cuda.sum.blocks =
+      std::clamp<int64_t>(llvm::divideCeil(elements, kBlockThreads), 1, kBlocksAtMost);
   cuda.sum.blockThreads = kBlockThreads;
   Body body = to.body();
   Body::Loop loop = openGrid(body, elements, cuda.sum.blocks, kBlockThreads, "element");
@@ -284,8 +286,8 @@ void ProductWriter::write() {
   // Small tiles would be squeezed into 32 registers, and spill.
   if (tiling.unit == CudaUnit::fma && tiling.rows == 32)
     cuda.blocksAtOnce = 4;
-  cuda.blocks = tiling.blocks({form.batchExtent(), form.rowExtent(), form.columnExtent(),
-                               form.contractedExtent()});
+  cuda.blocks = tiling.blocks(
+      {form.batchExtent(), form.rowExtent(), form.columnExtent(), form.contractedExtent()});
   Value parts;
   KernelFunction second = kernel;
   if (isSplit) {
@@ -322,8 +324,9 @@ bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
     return false;
   std::optional<ContractionForm> form = getContractionForm(product);
   std::optional<CudaUnit> unit = form ? unitOf(kernel.def, form->factorType) : std::nullopt;
-  if (!unit || llvm::any_of(ArrayRef({&form->batch, &form->rows, &form->columns, &form->contracted}),
-                            [](const auto *axes) { return axes->size() > 3; }))
+  if (!unit ||
+      llvm::any_of(ArrayRef({&form->batch, &form->rows, &form->columns, &form->contracted}),
+                   [](const auto *axes) { return axes->size() > 3; }))
     return false;
   CudaProductSizes sizes{form->batchExtent(), form->rowExtent(), form->columnExtent(),
                          form->contractedExtent()};

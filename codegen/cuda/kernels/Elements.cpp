@@ -1,5 +1,5 @@
-// Every element of the results by itself, neighbours together where their memory is read 16 bytes at
-// once (Wide.cpp).
+// Every element of the results by itself, neighbours together where their memory is read 16 bytes
+// at once (Wide.cpp).
 //
 //   for element = block * 256 + thread; element < n; element += blocks * 256
 //     result[element] = body
@@ -8,8 +8,10 @@
 // blocks in order.
 //
 //   for part = ...; block, element of part                          for element = ...
-//     parts[part] = sum of terms 64 block, ..., 64 block + 63          sum = parts[0, element] + ...
-//                                                                      result[element] = body of sum
+//     parts[part] = sum of terms 64 block, ..., 64 block + 63          sum = parts[0, element] +
+//     ...
+//                                                                      result[element] = body of
+//                                                                      sum
 #include "codegen/cuda/kernels/Kernels.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/schedule/SumOrder.h"
@@ -61,13 +63,11 @@ static SmallVector<ReduceOp> sumsInParts(KernelFunction kernel) {
     return {};
   DenseSet<Value> ofSums;
   for (Operation &op : kernel.region()) {
-    bool dependsOnSum =
-        llvm::any_of(op.getOperands(), [&](Value x) { return ofSums.contains(x); });
+    bool dependsOnSum = llvm::any_of(op.getOperands(), [&](Value x) { return ofSums.contains(x); });
     auto reduce = dyn_cast<ReduceOp>(op);
     if (reduce) {
       auto axes = reduce.getAxes();
-      bool isAlongLast =
-          !axes.empty() && axes.back() == reduce.getX().getType().getRank() - 1;
+      bool isAlongLast = !axes.empty() && axes.back() == reduce.getX().getType().getRank() - 1;
       if (dependsOnSum || isAlongLast || reduce.getKind() != ReduceKind::sum ||
           !heldType(reduce.getType().getElementType()).isF32() ||
           reduce.getType().getShape() != sums[0].getType().getShape() ||
@@ -105,8 +105,7 @@ static void takeParts(Body &body, ArrayRef<ReduceOp> sums, Value parts) {
   ReduceOp one = sums[0];
   int64_t count = one.getType().getNumElements();
   int64_t blocks = llvm::divideCeil(termsOf(one), kColumnBlock);
-  body.summed = [=, &body, own = SmallVector<ReduceOp>(sums)](ReduceOp op,
-                                                               ArrayRef<Linear> index) {
+  body.summed = [=, &body, own = SmallVector<ReduceOp>(sums)](ReduceOp op, ArrayRef<Linear> index) {
     int64_t number = llvm::find(own, op) - own.begin();
     Linear place = number * blocks * count;
     int64_t step = count;
@@ -117,7 +116,8 @@ static void takeParts(Body &body, ArrayRef<ReduceOp> sums, Value parts) {
     Type f32 = Float32Type::get(op.getContext());
     Body::Loop loop = body.open(0, blocks, body.zero(f32, false));
     Value part = body.load(parts, f32, loop.index() * count + place);
-    Value sum = arith::AddFOp::create(body.builder(), body.loc(), loop.op.getRegionIterArg(0), part);
+    Value sum =
+        arith::AddFOp::create(body.builder(), body.loc(), loop.op.getRegionIterArg(0), part);
     body.close(loop, sum);
     return roundHeld(body.builder(), body.loc(), loop.op.getResult(0),
                      op.getType().getElementType());

@@ -26,13 +26,14 @@ std::pair<KernelFunction, mlir::Value> addSumGrid(KernelFunction kernel, CudaKer
 /// Pointwise kernels, sums along first axes, and what else goes element by element.
 void fillElements(KernelFunction kernel, CudaKernel &cuda);
 
-/// How many neighbouring elements a thread computes at once, so that it reads and writes 16 bytes of
-/// the narrowest tensor: 4 or 8; 1 where the kernel is small, reduces, or has a number of elements
-/// that they do not divide.
+/// How many neighbouring elements a thread computes at once, so that it reads and writes 16 bytes
+/// of the narrowest tensor: 4 or 8; 1 where the kernel is small, reduces, or has a number of
+/// elements that they do not divide.
 int64_t elementsTogether(KernelFunction kernel);
 
 /// Has the loop over `together` neighbours, whose elements are at `place` and of which the first is
-/// at `first`, read and write them together: its loads and stores of the function's arguments there.
+/// at `first`, read and write them together: its loads and stores of the function's arguments
+/// there.
 void accessTogether(mlir::func::FuncOp func, mlir::scf::ForOp loop, mlir::Value place,
                     mlir::Value first, int64_t together);
 

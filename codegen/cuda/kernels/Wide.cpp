@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace nap;
 
-/// Elements of a grid that is too small to gain anything, and ops of a body that grows too long when
-/// it is written eight times.
+/// Elements of a grid that is too small to gain anything, and ops of a body that grows too long
+/// when it is written eight times.
 static constexpr int64_t kFewElements = 1 << 12, kLongBody = 12;
 
 int64_t nap::elementsTogether(KernelFunction kernel) {
@@ -53,9 +53,9 @@ void nap::accessTogether(func::FuncOp func, scf::ForOp loop, Value place, Value 
       return array;
     OpBuilder start = OpBuilder::atBlockBegin(entry);
     Type element = cast<MemRefType>(memory.getType()).getElementType();
-    array = memref::AllocaOp::create(start, NameLoc::get(start.getStringAttr(name), loc),
-                                     MemRefType::get({together}, element),
-                                     start.getI64IntegerAttr(16));
+    array =
+        memref::AllocaOp::create(start, NameLoc::get(start.getStringAttr(name), loc),
+                                 MemRefType::get({together}, element), start.getI64IntegerAttr(16));
     return array;
   };
   auto isOfGroup = [&](Value memory, Value index) {
