@@ -237,9 +237,11 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
     if (const std::string *value = flags.find(flag))
       options.train.emplace_back(entry.str(), *value);
   if (const std::string *value = flags.find("micro-batch")) {
-    options.microBatch = rt::parseWhole(*value, 1, int64_t(1) << 40);
+    constexpr int64_t most = int64_t(1) << 40;
+    options.microBatch = rt::parseWhole(*value, 1, most);
     if (!options.microBatch)
-      return fail(fmt::format("--micro-batch={}: a whole number of samples is wanted", *value),
+      return fail(fmt::format("--micro-batch={}: a whole number of samples from 1 to {} is wanted",
+                              *value, most),
                   ExitStatus::wrongUsage);
   }
   if (const std::string *value = flags.find("cpu")) {

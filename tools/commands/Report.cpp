@@ -184,6 +184,8 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   std::optional<Device> device;
   if ((status = readDeviceFlag(*flags, device)) != ExitStatus::done)
     return status;
+  if (const std::string *weight = flags->find("folded"); weight && *weight == "time" && !device)
+    return fail("--folded=time: nothing is known of that device's times", ExitStatus::wrongUsage);
   ReportOptions options;
   options.device = device ? &*device : nullptr;
   auto seconds = readStepTime(*flags);

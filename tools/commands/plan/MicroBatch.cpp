@@ -126,7 +126,8 @@ static ExitStatus refuse(const LogicalBatch &batch, const std::vector<Candidate>
   });
   return fail(fmt::format("a budget of {} bytes is too small for every micro-batch: the least that "
                           "is found is {} bytes ({:.1f} MiB), with {} of {} samples at a time; "
-                          "'napkin plan --micro-batch={} --memory={}' shows what would fit",
+                          "'napkin plan' of the same model and sizes with --micro-batch={} "
+                          "--memory={} shows what would fit",
                           batch.budget, least.leastBytes, inMiB(least.leastBytes), least.samples,
                           batch.samples, least.samples, batch.budget),
               ExitStatus::infeasibleBudget);
