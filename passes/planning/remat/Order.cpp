@@ -99,19 +99,24 @@ private:
 };
 } // namespace
 
+/// Bytes that a step leaves more than were live before it, where each tensor has so many readers
+/// left.
+static int64_t growthOf(const Graph &graph, const std::vector<int64_t> &left, int64_t number) {
+  const RematFacts &facts = graph.facts;
+  int64_t bytes = 0;
+  for (int64_t result : facts.writes[number])
+    bytes += graph.readers[result] > 0 ? facts.sizes[result] : 0;
+  for (int64_t read : facts.reads[number])
+    bytes -= left[read] == 1 ? facts.sizes[read] : 0;
+  return bytes;
+}
+
 /// Runs, of the ready steps, the one that leaves the fewest bytes more; of equal ones the first.
 static Sequence greedyOrder(const Graph &graph) {
   const RematFacts &facts = graph.facts;
   std::vector<int64_t> left = graph.readers;
   ReadySteps<std::less<>> ready(graph.before, graph.after);
-  auto growth = [&](int64_t number) {
-    int64_t bytes = 0;
-    for (int64_t result : facts.writes[number])
-      bytes += graph.readers[result] > 0 ? facts.sizes[result] : 0;
-    for (int64_t read : facts.reads[number])
-      bytes -= left[read] == 1 ? facts.sizes[read] : 0;
-    return bytes;
-  };
+  auto growth = [&](int64_t number) { return growthOf(graph, left, number); };
   Sequence order;
   while (!ready.empty()) {
     int64_t best = ready.take(growth);
@@ -123,20 +128,24 @@ static Sequence greedyOrder(const Graph &graph) {
   return order;
 }
 
+/// Bytes that a step adds to what is live when the order is made from its end back.
+static int64_t growthFromEnd(const RematFacts &facts, const std::vector<bool> &isLive,
+                             int64_t number) {
+  int64_t bytes = 0;
+  for (int64_t read : facts.reads[number])
+    bytes += isLive[read] ? 0 : facts.sizes[read];
+  for (int64_t result : facts.writes[number])
+    bytes -= isLive[result] ? facts.sizes[result] : 0;
+  return bytes;
+}
+
 /// The same from the end back: of the steps behind which all have their place, the one that makes
 /// the fewest bytes live before it.
 static Sequence greedyFromTheEnd(const Graph &graph) {
   const RematFacts &facts = graph.facts;
   std::vector<bool> isLive = facts.isKept;
   ReadySteps<std::greater<>> ready(graph.after, graph.before);
-  auto growth = [&](int64_t number) {
-    int64_t bytes = 0;
-    for (int64_t read : facts.reads[number])
-      bytes += isLive[read] ? 0 : facts.sizes[read];
-    for (int64_t result : facts.writes[number])
-      bytes -= isLive[result] ? facts.sizes[result] : 0;
-    return bytes;
-  };
+  auto growth = [&](int64_t number) { return growthFromEnd(facts, isLive, number); };
   Sequence order;
   while (!ready.empty()) {
     int64_t best = ready.take(growth);
@@ -149,99 +158,78 @@ static Sequence greedyFromTheEnd(const Graph &graph) {
   return order;
 }
 
-/// The given order, but a step runs as soon as it can where it then frees more than it adds: an
-/// update whose gradient is final, a sum of what nobody else reads.
-static Sequence shrinkingFirst(const Graph &graph) {
-  const RematFacts &facts = graph.facts;
-  std::vector<int64_t> left = graph.readers, waiting;
-  for (const std::vector<int64_t> &needs : graph.before)
+/// The given order, from its start or from its end back, but a step that is wanted runs as soon as
+/// it can, the first of those. `ran` hears of each step, and may have others looked at again.
+/// Nothing where an edge of overwriting leads back: then the given order is none.
+static Sequence eagerly(const Graph &graph, bool fromEnd,
+                        const std::function<bool(int64_t)> &isWanted,
+                        const std::function<void(int64_t, std::function<void(int64_t)>)> &ran) {
+  auto count = int64_t(graph.before.size());
+  auto turned = [&](int64_t number) { return fromEnd ? count - 1 - number : number; };
+  std::vector<int64_t> waiting;
+  for (const std::vector<int64_t> &needs : fromEnd ? graph.after : graph.before)
     waiting.push_back(int64_t(needs.size()));
-  std::vector<std::vector<int64_t>> readersOf(facts.sizes.size());
-  for (size_t number = 0; number < facts.reads.size(); ++number)
-    for (int64_t read : facts.reads[number])
-      readersOf[read].push_back(int64_t(number));
-  std::vector<bool> hasRun(facts.reads.size(), false);
-  auto shrinks = [&](int64_t number) {
-    if (hasRun[number] || waiting[number] > 0)
-      return false;
-    int64_t bytes = 0;
-    for (int64_t result : facts.writes[number])
-      bytes += graph.readers[result] > 0 ? facts.sizes[result] : 0;
-    for (int64_t read : facts.reads[number])
-      bytes -= left[read] == 1 ? facts.sizes[read] : 0;
-    return bytes < 0;
+  std::vector<bool> hasRun(count, false);
+  std::set<int64_t> open;
+  auto look = [&](int64_t number) {
+    if (!hasRun[number] && waiting[number] == 0 && isWanted(number))
+      open.insert(turned(number));
   };
   Sequence order;
-  std::set<int64_t> open;
   auto run = [&](int64_t number) {
     hasRun[number] = true;
     order.push_back(number);
-    for (int64_t read : facts.reads[number])
-      if (--left[read] == 1)
-        for (int64_t reader : readersOf[read])
-          if (shrinks(reader))
-            open.insert(reader);
-    for (int64_t follower : graph.after[number])
-      if (--waiting[follower] == 0 && shrinks(follower))
-        open.insert(follower);
+    ran(number, look);
+    for (int64_t follower : (fromEnd ? graph.before : graph.after)[number])
+      if (--waiting[follower] == 0)
+        look(follower);
   };
-  for (int64_t number = 0; number < int64_t(hasRun.size()); ++number) {
-    // An edge of overwriting may lead back: then this is no order.
+  for (int64_t place = 0; place < count; ++place) {
+    int64_t number = turned(place);
     if (!hasRun[number] && waiting[number] > 0)
       return {};
     if (!hasRun[number])
       run(number);
     while (!open.empty()) {
-      int64_t next = open.extract(open.begin()).value();
-      if (!hasRun[next])
+      int64_t next = turned(open.extract(open.begin()).value());
+      if (!hasRun[next] && isWanted(next))
         run(next);
     }
   }
+  if (fromEnd)
+    std::reverse(order.begin(), order.end());
   return order;
+}
+
+/// A step runs as soon as it can where it then frees more than it adds: an update whose gradient is
+/// final, a sum of what nobody else reads.
+static Sequence shrinkingFirst(const Graph &graph) {
+  const RematFacts &facts = graph.facts;
+  std::vector<int64_t> left = graph.readers;
+  std::vector<std::vector<int64_t>> readersOf(facts.sizes.size());
+  for (size_t number = 0; number < facts.reads.size(); ++number)
+    for (int64_t read : facts.reads[number])
+      readersOf[read].push_back(int64_t(number));
+  auto shrinks = [&](int64_t number) { return growthOf(graph, left, number) < 0; };
+  auto ran = [&](int64_t number, const std::function<void(int64_t)> &look) {
+    for (int64_t read : facts.reads[number])
+      if (--left[read] == 1)
+        for (int64_t reader : readersOf[read])
+          look(reader);
+  };
+  return eagerly(graph, /*fromEnd=*/false, shrinks, ran);
 }
 
 /// The same from the end back: a step comes as late as it can where it makes more than it reads for
 /// the last time.
 static Sequence growingLast(const Graph &graph) {
-  const RematFacts &facts = graph.facts;
-  std::vector<int64_t> waiting;
-  for (const std::vector<int64_t> &followers : graph.after)
-    waiting.push_back(int64_t(followers.size()));
-  std::vector<bool> isLive = facts.isKept, hasRun(facts.reads.size(), false);
-  auto grows = [&](int64_t number) {
-    if (hasRun[number] || waiting[number] > 0)
-      return false;
-    int64_t bytes = 0;
-    for (int64_t read : facts.reads[number])
-      bytes += isLive[read] ? 0 : facts.sizes[read];
-    for (int64_t result : facts.writes[number])
-      bytes -= isLive[result] ? facts.sizes[result] : 0;
-    return bytes < 0;
-  };
-  Sequence order;
-  std::set<int64_t, std::greater<>> open;
-  auto run = [&](int64_t number) {
-    hasRun[number] = true;
-    order.push_back(number);
-    for (int64_t read : facts.reads[number])
+  std::vector<bool> isLive = graph.facts.isKept;
+  auto grows = [&](int64_t number) { return growthFromEnd(graph.facts, isLive, number) < 0; };
+  auto ran = [&](int64_t number, const std::function<void(int64_t)> &) {
+    for (int64_t read : graph.facts.reads[number])
       isLive[read] = true;
-    for (int64_t earlier : graph.before[number])
-      if (--waiting[earlier] == 0 && grows(earlier))
-        open.insert(earlier);
   };
-  for (int64_t number = int64_t(hasRun.size()); number-- > 0;) {
-    if (!hasRun[number] && waiting[number] > 0)
-      return {};
-    if (!hasRun[number])
-      run(number);
-    while (!open.empty()) {
-      int64_t next = open.extract(open.begin()).value();
-      if (!hasRun[next] && grows(next))
-        run(next);
-    }
-  }
-  std::reverse(order.begin(), order.end());
-  return order;
+  return eagerly(graph, /*fromEnd=*/true, grows, ran);
 }
 
 /// What a step needs comes right before it, the input with the larger results behind it first.
