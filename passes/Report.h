@@ -117,7 +117,8 @@ struct ReportOptions {
 /// Use of a device in a step of a measured time: FLOPs over their peaks, over the time. Products of
 /// several types each count at their own peak.
 struct Utilisation {
-  /// Of what the model asks for, by how causal attention is counted, and of what the program does.
+  /// Of what the model asks for, by how causal attention and padding are counted, and of what the
+  /// program does.
   double exact = 0, half = 0, dense = 0, hardware = 0;
   /// The time at the roof over the measured one.
   double roofline = 0;

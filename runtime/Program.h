@@ -130,8 +130,9 @@ struct Launch {
 struct Function {
   std::string name;
   std::vector<Launch> launches;
-  /// Name -> tensor index: "loss", "metric accuracy", "output logits", "finite" and (boolean both)
-  /// "finite_gradients", "gradient_norm", "count.0".  A result may be any tensor, an input too.
+  /// Name -> tensor index: "loss", "metric accuracy", "output logits", "finite" and
+  /// "finite_gradients" (both boolean), "gradient_norm", "count.0". A result may be any tensor, an
+  /// input too.
   std::map<std::string, int64_t> results;
 };
 

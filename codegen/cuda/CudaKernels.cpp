@@ -41,8 +41,10 @@ static LogicalResult fillFunction(KernelFunction kernel, CudaKernel &cuda) {
   return success();
 }
 
-std::pair<KernelFunction, Value> nap::addSumGrid(KernelFunction kernel, CudaKernel &cuda,
-                                                 int64_t workspace) {
+/// Elements of a tensor at most whose indices, and those a little beyond, have 32 bits.
+static constexpr int64_t kMostNarrow = INT32_MAX - (int64_t(1) << 20);
+
+KernelFunction nap::addSumGrid(KernelFunction kernel, CudaKernel &cuda, int64_t workspace) {
   OpBuilder builder(kernel.func);
   auto type = MemRefType::get({workspace}, builder.getF32Type());
   unsigned last = kernel.func.getNumArguments();
@@ -56,13 +58,15 @@ std::pair<KernelFunction, Value> nap::addSumGrid(KernelFunction kernel, CudaKern
   func::ReturnOp::create(builder, kernel.func.getLoc());
   cuda.sum.func = sum.func;
   cuda.workspace = workspace;
-  return {sum, sum.func.getArgument(last)};
+  cuda.isWide |= workspace > kMostNarrow;
+  return sum;
 }
 
 /// Erases what nobody uses, reads among it: what the compiler would leave out is not printed.
 static void eraseDead(func::FuncOp func) {
   SmallVector<Operation *> ops;
-  func.walk([&](Operation *op) { ops.push_back(op); });
+  // An op before what it holds, so that turned round nothing is looked at after its parent went.
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : llvm::reverse(ops))
     if (op != func && isOpTriviallyDead(op))
       op->erase();
@@ -74,7 +78,7 @@ FailureOr<CudaKernel> nap::lowerCudaKernel(KernelDefOp def, ModuleOp target) {
   KernelFunction kernel{def, {}};
   SmallVector<Type> operands = kernel.operandTypes();
   for (Type operand : operands)
-    cuda.isWide |= cast<MemRefType>(operand).getNumElements() > INT32_MAX - (int64_t(1) << 20);
+    cuda.isWide |= cast<MemRefType>(operand).getNumElements() > kMostNarrow;
   kernel.func = func::FuncOp::create(builder, def.getLoc(), def.getSymName(),
                                      builder.getFunctionType(operands, {}));
   builder.setInsertionPointToStart(kernel.func.addEntryBlock());

@@ -26,7 +26,7 @@ void nap::setWork(Operation *call, const CudaWork &work) {
 /// memory decides.
 static std::optional<int64_t> timesInside(Operation *op, int64_t times) {
   if (auto share = op->getAttrOfType<DenseI64ArrayAttr>(kShareAttr))
-    return times * share[0] / share[1];
+    return static_cast<int64_t>(static_cast<__int128>(times) * share[0] / share[1]);
   auto loop = dyn_cast<scf::ForOp>(op);
   if (!loop)
     return std::nullopt;

@@ -226,7 +226,8 @@ __device__ inline void load_fragment(u32 (&to)[4], const F *stage, int line, int
 }
 #endif
 
-/// The same where there are no such tensor cores: each thread goes along its sums alone.
+/// What `multiply_tensor` makes, where there are no such tensor cores: each thread goes along its
+/// sums alone.
 template <Product P, Tiling T, bool GoesOn, typename F>
 __device__ inline void multiply_without(float (&sums)[T.rows / 2], const F *left, const F *right,
                                         int block) {

@@ -2,8 +2,8 @@
 
 #include "frontend/emit/Emitter.h"
 
-#include "ir/location/CheckpointBlock.h"
 #include "ir/Cost.h"
+#include "ir/location/CheckpointBlock.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 

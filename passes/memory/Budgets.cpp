@@ -10,7 +10,7 @@ ModulePlan nap::ModulePlanner::leastPlan() const {
   std::vector<FunctionPlan> found;
   for (const auto &function : functions)
     found.push_back(measured(*function, function->search->findLeast().sequence));
-  ModulePlan least = combine("auto", std::move(found));
+  ModulePlan least = combine(kAutoStrategy, std::move(found));
   for (const NamedStrategy &named : strategies())
     if (ModulePlan plan = planFor(named.strategy);
         std::tie(plan.bytes, plan.time) < std::tie(least.bytes, least.time))
@@ -44,7 +44,7 @@ std::optional<ModulePlan> nap::ModulePlanner::planWithin(int64_t bytes) const {
   std::vector<FunctionPlan> found;
   for (const auto &function : functions)
     found.push_back(planOfHeight(*function, bytes - declared - scratch));
-  consider(combine("auto", std::move(found)));
+  consider(combine(kAutoStrategy, std::move(found)));
   if (!best)
     consider(leastPlan());
   return best;

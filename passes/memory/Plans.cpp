@@ -185,7 +185,7 @@ std::vector<ModulePlan> nap::ModulePlanner::frontier() const {
         together.push_back(*fastest);
     }
     if (together.size() == functions.size())
-      plans.push_back(combine("auto", std::move(together)));
+      plans.push_back(combine(kAutoStrategy, std::move(together)));
   }
   return withoutBeaten(std::move(plans), [](const ModulePlan &plan) { return plan.bytes; });
 }

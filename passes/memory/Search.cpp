@@ -16,9 +16,6 @@ static planning::RematLimits limitsOf() {
   return limits;
 }
 
-/// Steps up to which blocks are not looked for.
-static constexpr size_t kFewSteps = 200;
-
 void StepSearch::addStep(int64_t number) {
   const planning::Recomputation &from = model.problem;
   kernels.add(from.timeline.steps[number], from.costs[number], from.isRepeatable[number]);
@@ -101,7 +98,7 @@ planning::Sequence StepSearch::launches(const planning::Sequence &sequence) cons
 
 std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budgets) const {
   std::vector<SearchedSequence> result;
-  if (!blocks && problem.costs.size() > kFewSteps)
+  if (!blocks && problem.costs.size() > planning::kShortTimeline)
     blocks = std::make_unique<planning::BlockChain>(problem, peak());
   for (const planning::RematResult &found :
        planning::rematerialize(problem, budgets, limitsOf(), blocks.get()))

@@ -24,7 +24,8 @@ struct NamedStrategy {
   CheckpointStrategy strategy;
   llvm::StringRef name;
 };
-/// Every strategy; the one place where their names stand.
+/// Every strategy; the one place where their names stand. `manual` last: models without blocks have
+/// all but it.
 inline constexpr std::array<NamedStrategy, 6> kCheckpointStrategies = {
     {{CheckpointStrategy::none, "none"},
      {CheckpointStrategy::selective, "selective"},

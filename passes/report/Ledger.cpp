@@ -152,7 +152,7 @@ static void readFacts(Ledger &ledger, const LedgerRow &row, ModuleOp module) {
 }
 
 /// Of all ops in their order: kind, operands, results' types, attributes. Modules that are equal
-/// here are equal, but for what 64 bits cannot tell apart.
+/// here are equal, but for locations and what 64 bits cannot tell apart.
 static size_t fingerprint(ModuleOp module) {
   llvm::hash_code hash = 0;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -128,7 +128,8 @@ static void chooseTileAndBlocks(ContractionSchedule &schedule, const Contraction
 ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, int64_t vectorBytes,
                                                    ContractionUnit bf16Unit, bool hasEpilogue,
                                                    int64_t leastTasks) {
-  // Sums of bf16 are f32; where pairs of it are not multiplied, its elements are widened as they are packed.
+  // Sums of bf16 are f32; where pairs of it are not multiplied, its elements are widened as they
+  // are packed.
   bool isBf16 = form.factorType.isBF16();
   if (isBf16 && bf16Unit != ContractionUnit::fma)
     return choosePairSchedule(form, bf16Unit, leastTasks);
@@ -138,7 +139,8 @@ ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, 
   schedule.lanes = vectorBytes / schedule.elementBytes;
   schedule.packRows = isBf16 || form.contracted.size() > 1 ||
                       (form.contracted.size() == 1 && form.contracted.front().strideLhs != 1);
-  int64_t mostTerms = (vectorBytes >= 64 ? 768 : 256) * 4 / std::max<int64_t>(4, schedule.elementBytes);
+  int64_t widest = vectorBytes >= 64 ? 768 : 256;
+  int64_t mostTerms = widest * 4 / std::max<int64_t>(4, schedule.elementBytes);
   int64_t terms = form.contractedExtent();
   schedule.contractedBlock = terms;
   if (terms > mostTerms)

@@ -19,9 +19,10 @@ struct StoredVersion {
 /// needs, and no further than the loss: a value that is stored, and all that makes it, then stands
 /// where its gradient has just become final.
 ///
-///   %ga = ..; %gb = .. %a; [last]                       %ga = ..
-///   %na = nap.sub %a, %ga; %nb = nap.sub %b, %gb   ->   %gb = .. %a; %na = nap.sub %a, %ga; %nb =
-///   ..
+///   %ga = ..                     %ga = ..
+///   %gb = ..  [last]       ->    %na = nap.sub %a, %ga
+///   %na = nap.sub %a, %ga        %gb = ..
+///   %nb = nap.sub %b, %gb        %nb = nap.sub %b, %gb
 ///
 /// The ops that make the next versions of a parameter and its states come behind all reads of the
 /// old ones, so that they may be written where these lie. Ops keep their order where nothing asks

@@ -32,6 +32,15 @@ int64_t machineMemoryBytes() {
   return bytes;
 }
 
+/// A large page of x86-64, and of Arm with pages of 4 KiB; where others are, they only help less.
+static constexpr int64_t largePage = 2 << 20;
+
+/// The first address from `address` on that is a multiple of `unit`, a power of two.
+static void *roundUp(void *address, int64_t unit) {
+  auto mask = static_cast<uintptr_t>(unit - 1);
+  return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(address) + mask) & ~mask);
+}
+
 /// Tensors and all scratch, bytes; nothing where that is no 64-bit number.
 static std::optional<int64_t> totalOf(int64_t arenaBytes, int64_t scratchBytes, int workers) {
   int64_t total = 0;
@@ -56,6 +65,33 @@ Failure checkMemory(int64_t arenaBytes, int64_t scratchBytes, int workers) {
       ExitStatus::infeasibleBudget};
 }
 
+/// Maps `bytes` of memory from the begin of a large page on; null, with errno, where the machine
+/// refuses.
+static void *mapLarge(int64_t bytes) {
+  auto wanted = static_cast<size_t>(bytes);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  // Addresses alone, enough for such a begin; what lies around it goes back.
+  auto *reserved =
+      static_cast<std::byte *>(mmap(nullptr, wanted + largePage, PROT_NONE, flags, -1, 0));
+  if (reserved == MAP_FAILED)
+    return nullptr;
+  auto *base = static_cast<std::byte *>(roundUp(reserved, largePage));
+  if (base > reserved)
+    munmap(reserved, static_cast<size_t>(base - reserved));
+  auto *end = static_cast<std::byte *>(roundUp(base + wanted, sysconf(_SC_PAGESIZE)));
+  if (std::byte *last = reserved + wanted + largePage; end < last)
+    munmap(end, static_cast<size_t>(last - end));
+  if (mmap(base, wanted, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    int reason = errno;
+    munmap(base, wanted);
+    errno = reason;
+    return nullptr;
+  }
+  // Large pages spare the TLB; where the machine has none this changes nothing.
+  madvise(base, wanted, MADV_HUGEPAGE);
+  return base;
+}
+
 Result<Arena> Arena::create(int64_t arenaBytes, int64_t scratchBytes, int workers) {
   if (Failure failure = checkMemory(arenaBytes, scratchBytes, workers))
     return *failure;
@@ -65,16 +101,12 @@ Result<Arena> Arena::create(int64_t arenaBytes, int64_t scratchBytes, int worker
   arena.scratchBytes = scratchBytes;
   if (total == 0)
     return arena;
-  void *mapped = mmap(nullptr, static_cast<size_t>(total), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED)
+  arena.base = static_cast<std::byte *>(mapLarge(total));
+  if (!arena.base)
     return Error{fmt::format("this machine refuses {} bytes of memory ({} for tensors, {} for each "
                              "of {} workers): {}",
                              total, arenaBytes, scratchBytes, workers, std::strerror(errno)),
                  ExitStatus::machineFailure};
-  // Large pages spare the TLB; where the machine has none this changes nothing.
-  madvise(mapped, static_cast<size_t>(total), MADV_HUGEPAGE);
-  arena.base = static_cast<std::byte *>(mapped);
   arena.totalBytes = total;
   return arena;
 }
@@ -91,16 +123,16 @@ Arena::~Arena() {
 void Arena::poison() { poisonBytes(base, totalBytes); }
 
 void zeroBytes(std::byte *data, int64_t bytes) {
-  auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto begin = reinterpret_cast<uintptr_t>(data);
-  uintptr_t first = (begin + page - 1) / page * page, end = begin + static_cast<uintptr_t>(bytes);
-  uintptr_t last = end / page * page;
-  if (first >= last || madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED) != 0) {
+  std::byte *end = data + bytes;
+  auto *first = static_cast<std::byte *>(roundUp(data, largePage));
+  // The page that `end` stands in holds others' bytes too.
+  auto *last = static_cast<std::byte *>(roundUp(end - (largePage - 1), largePage));
+  if (first >= last || madvise(first, static_cast<size_t>(last - first), MADV_DONTNEED) != 0) {
     std::memset(data, 0, static_cast<size_t>(bytes));
     return;
   }
-  std::memset(data, 0, first - begin);
-  std::memset(reinterpret_cast<void *>(last), 0, end - last);
+  std::memset(data, 0, static_cast<size_t>(first - data));
+  std::memset(last, 0, static_cast<size_t>(end - last));
 }
 
 bool isPoisonWanted() {

@@ -18,7 +18,8 @@ int64_t machineMemoryBytes();
 /// kill in it.
 Failure checkMemory(int64_t arenaBytes, int64_t scratchBytes, int workers);
 
-/// `arenaBytes` for tensors, then `scratchBytes` for each worker; zero-filled, 4096-byte aligned.
+/// `arenaBytes` for tensors, then `scratchBytes` for each worker; zero-filled. It begins
+/// where a large page does, of 2 MiB.
 class Arena {
 public:
   /// Maps the memory; fails as `checkMemory` does, or with the number of bytes that the machine
@@ -46,8 +47,10 @@ private:
   int64_t totalBytes = 0;
 };
 
-/// Makes `bytes` bytes of an arena zero. Whole pages are given back to the system, which hands out
-/// zeros when they are next touched: memory that nobody has used yet costs nothing.
+/// Makes `bytes` bytes of an arena zero. Whole large pages are given back to the system, which
+/// hands out zeros when they are next touched: memory that nobody has used yet costs nothing. A
+/// part of a large page is written: giving it back would break the page into small ones, and what
+/// lies there would be read and written several times slower for good.
 void zeroBytes(std::byte *data, int64_t bytes);
 
 /// A not-a-number as f32 and as f64, and an index far out of range as i32.

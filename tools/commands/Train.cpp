@@ -115,14 +115,15 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
   if (options.audit)
     options.countLaunch = [&] { return distinct; };
   std::map<std::string, std::pair<int64_t, emulator::Counters>> counted;
-  emulator::Emulator::get().setObserver([&](const char *grid, const emulator::Counters &counts) {
-    if (firstGrids.count(grid))
-      distinct = 0;
-    distinct += double(counts.distinctRead + counts.distinctWritten);
-    auto &[launches, last] = counted[grid];
-    ++launches;
-    last = counts;
-  });
+  if (options.audit || isCounted)
+    emulator::Emulator::get().setObserver([&](const char *grid, const emulator::Counters &counts) {
+      if (firstGrids.count(grid))
+        distinct = 0;
+      distinct += double(counts.distinctRead + counts.distinctWritten);
+      auto &[launches, last] = counted[grid];
+      ++launches;
+      last = counts;
+    });
   ExitStatus status = rt::runProgram(loaded, options, "napkin");
   emulator::Emulator::get().setObserver({});
   if (isCounted && status == ExitStatus::done)

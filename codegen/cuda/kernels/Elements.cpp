@@ -7,11 +7,12 @@
 // Long sums along first axes of which there are few go to two grids: blocks of 64 terms, then the
 // blocks in order.
 //
-//   for part = ...; block, element of part                          for element = ...
-//     parts[part] = sum of terms 64 block, ..., 64 block + 63          sum = parts[0, element] +
-//     ...
-//                                                                      result[element] = body of
-//                                                                      sum
+//   for part = ...; block, element of part
+//     parts[part] = sum of terms 64 block, ..., 64 block + 63
+//
+//   for element = ...
+//     sum = parts[0, element] + parts[1, element] + ...
+//     result[element] = body of sum
 #include "codegen/cuda/kernels/Kernels.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/schedule/SumOrder.h"
@@ -107,12 +108,7 @@ static void takeParts(Body &body, ArrayRef<ReduceOp> sums, Value parts) {
   int64_t blocks = llvm::divideCeil(termsOf(one), kColumnBlock);
   body.summed = [=, &body, own = SmallVector<ReduceOp>(sums)](ReduceOp op, ArrayRef<Linear> index) {
     int64_t number = llvm::find(own, op) - own.begin();
-    Linear place = number * blocks * count;
-    int64_t step = count;
-    for (auto [digit, extent] : llvm::zip_equal(index, op.getType().getShape())) {
-      step /= extent;
-      place = place + digit * step;
-    }
+    Linear place = body.space().linearize(index, op.getType().getShape()) + number * blocks * count;
     Type f32 = Float32Type::get(op.getContext());
     Body::Loop loop = body.open(0, blocks, body.zero(f32, false));
     Value part = body.load(parts, f32, loop.index() * count + place);
@@ -175,7 +171,7 @@ void nap::fillElements(KernelFunction kernel, CudaKernel &cuda) {
     return fillGrid(kernel, cuda, {});
   int64_t parts = llvm::divideCeil(termsOf(sums[0]), kColumnBlock) *
                   sums[0].getType().getNumElements() * int64_t(sums.size());
-  KernelFunction second = addSumGrid(kernel, cuda, parts).first;
+  KernelFunction second = addSumGrid(kernel, cuda, parts);
   leaveParts(kernel, cuda, sums);
   fillGrid(second, cuda.sum, sums);
 }

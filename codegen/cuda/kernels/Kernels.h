@@ -18,10 +18,12 @@ Body::Loop openGrid(Body &body, int64_t count, int64_t blocks, int64_t threads,
                     llvm::StringRef name);
 
 /// Gives the kernel memory of the launch's own, `workspace` numbers of f32 that are its function's
-/// last argument, and a second grid that runs after it: its function, which has the same arguments,
-/// and that memory there. Kernels that draw numbers have none.
-std::pair<KernelFunction, mlir::Value> addSumGrid(KernelFunction kernel, CudaKernel &cuda,
-                                                  int64_t workspace);
+/// last argument, and a second grid that runs after it: its function, which has the same arguments.
+/// Kernels that draw numbers have none.
+KernelFunction addSumGrid(KernelFunction kernel, CudaKernel &cuda, int64_t workspace);
+
+/// Whether the kernel computes functions that take many instructions an element.
+bool isLongBody(mlir::Block &region);
 
 /// Pointwise kernels, sums along first axes, and what else goes element by element.
 void fillElements(KernelFunction kernel, CudaKernel &cuda);

@@ -32,10 +32,7 @@ int64_t nap::elementsTogether(KernelFunction kernel) {
     look(input.getType());
   for (Value result : kernel.results())
     look(result.getType());
-  bool isShort = llvm::range_size(kernel.region()) <= kLongBody &&
-                 llvm::none_of(kernel.region(), [](Operation &op) {
-                   return isa<TanhOp, ErfOp, SinOp, CosOp, PowOp>(op);
-                 });
+  bool isShort = llvm::range_size(kernel.region()) <= kLongBody && !isLongBody(kernel.region());
   int64_t together = bits < 32 && isShort ? 8 : 4;
   bool reduces = !kernel.region().getOps<ReduceOp>().empty();
   return count < kFewElements || count % together || reduces ? 1 : together;

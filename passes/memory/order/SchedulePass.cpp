@@ -17,6 +17,7 @@
 // search for a budget moves kernels besides.
 //
 // What must hold: every kernel reads what it read before. Exact: no kernel computes anything else.
+#include "passes/Functions.h"
 #include "passes/Passes.h"
 #include "passes/kernels/Aliases.h"
 #include "passes/memory/order/KernelProblem.h"
@@ -43,15 +44,25 @@ static int64_t heightOf(const FunctionMemory &memory, const planning::Sequence &
   return planning::layOut(timeline, memory.isFixed(), kArenaAlignment).height;
 }
 
-/// The order of the function's steps that takes fewest bytes of those that are tried.
-static planning::Sequence chooseOrder(const FunctionMemory &memory) {
+/// The step that makes the function's loss, which parts the forward pass from the backward pass; -1
+/// where there is none.
+static int64_t lossStep(func::FuncOp func, const FunctionMemory &memory) {
+  Value loss = lossOf(func);
+  return loss ? memory.writerOf[memory.numberOf(loss)] : -1;
+}
+
+/// The order of the function's steps that takes fewest bytes of those that are tried. What stands
+/// behind the loss stays behind it, though much of the backward pass does not read it.
+static planning::Sequence chooseOrder(func::FuncOp func, const FunctionMemory &memory) {
   KernelProblem kernels(memory);
   const planning::RematProblem &problem = kernels.problem;
-  planning::Sequence given = planning::givenOrder(problem);
   planning::Sequence best = planning::bestOfOrders(problem);
   int64_t peak = planning::simulate(problem, best).peak;
   if (planning::Sequence exact = planning::exactOrder(problem, peak, kMostSets); !exact.empty())
     best = std::move(exact);
+  if (int64_t loss = lossStep(func, memory); loss >= 0)
+    llvm::stable_sort(best, [&](int64_t a, int64_t b) { return a <= loss && b > loss; });
+  planning::Sequence given = planning::givenOrder(problem);
   if (best == given || heightOf(memory, best) >= heightOf(memory, given))
     return given;
   return best;
@@ -85,7 +96,7 @@ static void schedule(func::FuncOp func, const DeclaredTensors &declared) {
         return update.old >= 0 && !canUpdateInPlace(memory, update.value, update.old);
       }))
     return;
-  planning::Sequence order = chooseOrder(memory);
+  planning::Sequence order = chooseOrder(func, memory);
   if (llvm::is_sorted(order))
     return;
   Block &block = func.getBody().front();

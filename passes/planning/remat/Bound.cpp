@@ -73,13 +73,13 @@ namespace {
 /// What may be freed while a step runs for the first time: results of one step that ran before and
 /// that something behind reads.
 struct Item {
-  int64_t step, bytes, cost;
+  int64_t bytes, cost;
 };
 
-/// A step, the bytes that are there when it runs for the first time if nothing was freed, and what
-/// may be.
+/// The bytes that are there when a step runs for the first time if nothing was freed, and what may
+/// be.
 struct Cut {
-  int64_t step = 0, bytes = 0;
+  int64_t bytes = 0;
   std::vector<Item> items;
 };
 } // namespace
@@ -92,7 +92,7 @@ static Cut cutAt(const RematFacts &facts, int64_t step, const Surroundings &arou
     if (around.after[number])
       for (int64_t read : facts.reads[number])
         isLive[read] = true;
-  Cut cut{step, leastOf(facts, step), {}};
+  Cut cut{leastOf(facts, step), {}};
   for (size_t number = 0; number < facts.writes.size(); ++number) {
     if (!around.before[number])
       continue;
@@ -102,7 +102,7 @@ static Cut cutAt(const RematFacts &facts, int64_t step, const Surroundings &arou
         bytes += facts.sizes[result];
     cut.bytes += bytes;
     if (bytes > 0 && facts.problem.recomputable[number])
-      cut.items.push_back({int64_t(number), bytes, facts.problem.costs[number]});
+      cut.items.push_back({bytes, facts.problem.costs[number]});
   }
   std::sort(cut.items.begin(), cut.items.end(), [](const Item &a, const Item &b) {
     return double(a.cost) * double(b.bytes) < double(b.cost) * double(a.bytes);

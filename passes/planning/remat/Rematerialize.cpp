@@ -9,7 +9,8 @@
 
 using namespace nap::planning;
 
-/// Budgets that are tried for the least peak: fewer where each takes long.
+/// Parts into which the work for the least peak is cut: of a short timeline, the budgets that are
+/// tried.
 static int64_t probesFor(const RematProblem &problem) {
   size_t steps = problem.costs.size();
   return steps < 1000 ? 14 : steps < 10000 ? 8 : 4;
@@ -63,14 +64,11 @@ static bool searchOnce(const RematFacts &facts, RematState &state, const RematLi
   return true;
 }
 
-/// Steps up to which a second search, in which first instances stay where they are, costs little.
-static constexpr size_t kShort = 200;
-
 /// Whether the state meets the budget after a search that starts from where it stands.
 static bool search(const RematFacts &facts, RematState &state, const RematLimits &limits) {
   Sequence start = state.sequence;
   bool fits = searchOnce(facts, state, limits);
-  if (!limits.mayMove || start.size() > kShort || state.time == timeOnce(facts.problem))
+  if (!limits.mayMove || start.size() > kShortTimeline || state.time == timeOnce(facts.problem))
     return fits;
   RematLimits inPlace = limits;
   inPlace.mayMove = false;
@@ -99,8 +97,8 @@ public:
       : facts(facts), limits(limits), blocks(blocks),
         current(facts, givenOrder(facts.problem), most) {}
 
-  /// Leaves in `current` the fastest that is found for `budget`; false if nothing meets it.
-  bool lower(int64_t budget);
+  /// Leaves in `current` the fastest that is found for `budget`, or what comes nearest to it.
+  void lower(int64_t budget);
 
   const RematFacts &facts;
   const RematLimits &limits;
@@ -133,12 +131,10 @@ bool FallingBudgets::takeBlocks(RematState &state, bool fits) {
   return true;
 }
 
-bool FallingBudgets::lower(int64_t budget) {
+void FallingBudgets::lower(int64_t budget) {
   current.setBudget(budget);
-  if (current.area == 0)
-    return true;
-  if (budget < floorBound(facts.problem))
-    return false;
+  if (current.area == 0 || budget < floorBound(facts.problem))
+    return;
   RematState next = current;
   // All the way from the given order takes long: not where blocks are as good.
   bool isFirst = current.time == timeOnce(facts.problem);
@@ -153,7 +149,6 @@ bool FallingBudgets::lower(int64_t budget) {
   }
   if (fits || next.peak() < current.peak())
     current.assign(std::move(next.sequence));
-  return fits;
 }
 
 std::vector<RematResult> nap::planning::rematerialize(const RematProblem &problem,
@@ -170,7 +165,7 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
   // All budgets together take a few times what one takes.
   RematLimits each = limits;
   each.work = limits.work * 4 / (3 + std::max<int64_t>(1, int64_t(budgets.size())));
-  bool isShort = problem.costs.size() <= kShort;
+  bool isShort = problem.costs.size() <= kShortTimeline;
   std::vector<Sequence> found(budgets.size());
   if (!isShort && !budgets.empty()) {
     FallingBudgets falling(facts, each, blocks, budgets[rising.back()]);
@@ -194,7 +189,7 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
 }
 
 /// What a long timeline's least peak is: below what is found, parts of it that double where they
-/// are met and are halved where not.
+/// are met and are quartered where not.
 static void lowerFromAbove(const RematFacts &facts, RematState &least, const RematLimits &limits) {
   int64_t low = floorBound(facts.problem), part = 32;
   for (int64_t failures = 0; failures < 4 && low < least.peak();) {
@@ -220,7 +215,7 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
   quick.attempts = std::min<int64_t>(limits.attempts, probes / 2);
   quick.work = limits.work / 4 / probes;
   quick.firstWork = std::max<int64_t>(quick.work, 100'000 * int64_t(problem.costs.size()));
-  bool isShort = problem.costs.size() <= kShort;
+  bool isShort = problem.costs.size() <= kShortTimeline;
   // No budget below `low` is met; halves of what is left are tried, and then what is right below.
   int64_t low = floorBound(problem);
   for (int64_t probe = 0; probe < (isShort ? probes : 2) && low < least.peak(); ++probe) {

@@ -91,7 +91,7 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
 static void printBytes(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
   const LedgerRow &row = ledger.rows.back();
   out << fmt::format("\n{:<48}{:>18}{:>16}\n", "BYTES of a step", "GB", "GiB");
-  auto line = [&](const char *name, double bytes) {
+  auto line = [&](const std::string &name, double bytes) {
     out << fmt::format("  {:<46}{:>18.6f}{:>16.6f}\n", name, bytes / 1e9, bytes / (1 << 30));
   };
   if (ledger.facts.graphBytes > 0)
@@ -99,8 +99,7 @@ static void printBytes(const Ledger &ledger, const ReportOptions &options, llvm:
   line("least of each op, summed", double(row.totals.leastBytes));
   line("planned", double(row.totals.plannedBytes));
   if (options.measured && options.measured->bytes)
-    line(fmt::format("measured: {}", options.measured->bytesName).c_str(),
-         *options.measured->bytes);
+    line(fmt::format("measured: {}", options.measured->bytesName), *options.measured->bytes);
   else
     out << fmt::format("  {:<46}{}\n", "measured",
                        options.measured ? "not: " + options.measured->whyNoBytes

@@ -4,6 +4,8 @@
 // by side; `turned` has both sides the other way. Each thread compares its sums with chains that it computes alone, whose
 // factors are rounded as the unit's are: `wrong` counts those that differ by more than one in 4096 of the largest.
 constexpr Tiling tiling = {.rows = 64, .columns = 64, .stages = 3, .splits = 1};
+constexpr Product straight = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
+constexpr Product turned = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 64}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}};
 
 __device__ inline float factor_of(bf16 x) { return to_f32(x); }
 __device__ inline float factor_of(f16 x) { return to_f32(x); }
@@ -32,87 +34,38 @@ __device__ inline void compare(const float (&sums)[32], const F *left, const F *
 // The first alone, whose bytes are counted.
 extern "C" __global__ __launch_bounds__(128)
 void multiply(const bf16 *__restrict__ left, const bf16 *__restrict__ right, float *__restrict__ out) {
-  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
   alignas(16) __shared__ bf16 left_tile[6144];
   alignas(16) __shared__ bf16 right_tile[6144];
   const int block = int(blockIdx.x);
   float sums[32];
-  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
+  multiply_tensor<straight, tiling>(sums, left_tile, right_tile, left, right, block);
   #pragma unroll
   for (int i = 0; i < 32; ++i) {
-    const int row = tensor_row<product, tiling>(i, block);
-    const int column = tensor_column<product, tiling>(i, block);
+    const int row = tensor_row<straight, tiling>(i, block);
+    const int column = tensor_column<straight, tiling>(i, block);
     if ((row < 64) && (column < 72)) {
       out[(row * 72) + column] = sums[i];
     }
   }
 }
 
-extern "C" __global__ __launch_bounds__(128)
-void straight_bf16(const bf16 *__restrict__ left, const bf16 *__restrict__ right, float *__restrict__ out) {
-  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
-  alignas(16) __shared__ bf16 left_tile[6144];
-  alignas(16) __shared__ bf16 right_tile[6144];
-  const int block = int(blockIdx.x);
-  float sums[32];
-  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
-  compare<product>(sums, left, right, out, block);
-}
-
-extern "C" __global__ __launch_bounds__(128)
-void turned_bf16(const bf16 *__restrict__ left, const bf16 *__restrict__ right, float *__restrict__ out) {
-  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 64}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}};
-  alignas(16) __shared__ bf16 left_tile[6144];
-  alignas(16) __shared__ bf16 right_tile[6144];
-  const int block = int(blockIdx.x);
-  float sums[32];
-  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
-  compare<product>(sums, left, right, out, block);
-}
-
-extern "C" __global__ __launch_bounds__(128)
-void straight_f16(const f16 *__restrict__ left, const f16 *__restrict__ right, float *__restrict__ out) {
-  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
-  alignas(16) __shared__ f16 left_tile[6144];
-  alignas(16) __shared__ f16 right_tile[6144];
-  const int block = int(blockIdx.x);
-  float sums[32];
-  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
-  compare<product>(sums, left, right, out, block);
-}
-
-extern "C" __global__ __launch_bounds__(128)
-void turned_f16(const f16 *__restrict__ left, const f16 *__restrict__ right, float *__restrict__ out) {
-  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 64}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}};
-  alignas(16) __shared__ f16 left_tile[6144];
-  alignas(16) __shared__ f16 right_tile[6144];
-  const int block = int(blockIdx.x);
-  float sums[32];
-  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
-  compare<product>(sums, left, right, out, block);
-}
-
-extern "C" __global__ __launch_bounds__(128)
-void straight_tf32(const float *__restrict__ left, const float *__restrict__ right, float *__restrict__ out) {
-  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 72}}}};
-  alignas(16) __shared__ float left_tile[3072];
-  alignas(16) __shared__ float right_tile[3072];
-  const int block = int(blockIdx.x);
-  float sums[32];
-  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
-  compare<product>(sums, left, right, out, block);
-}
-
-extern "C" __global__ __launch_bounds__(128)
-void turned_tf32(const float *__restrict__ left, const float *__restrict__ right, float *__restrict__ out) {
-  constexpr Product product = {.rows = 64, .columns = 72, .depth = 96, .left = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 64}, {0, 0, 1}}, {{1, 1, 96}, {0, 0, 64}}}, .right = {0, {{1, 1, 1}, {0, 0, 0}}, {{1, 1, 72}, {0, 0, 96}}, {{1, 1, 96}, {0, 0, 1}}}};
-  alignas(16) __shared__ float left_tile[3072];
-  alignas(16) __shared__ float right_tile[3072];
-  const int block = int(blockIdx.x);
-  float sums[32];
-  multiply_tensor<product, tiling>(sums, left_tile, right_tile, left, right, block);
-  compare<product>(sums, left, right, out, block);
-}
+// The same product of both layouts and of all types, compared with chains.
+#define COMPARED(NAME, PRODUCT, TYPE)                                                                                  \
+  extern "C" __global__ __launch_bounds__(128) void NAME(const TYPE *__restrict__ left, const TYPE *__restrict__ right, \
+                                                         float *__restrict__ out) {                                    \
+    alignas(16) __shared__ TYPE left_tile[12288 / sizeof(TYPE)];                                                       \
+    alignas(16) __shared__ TYPE right_tile[12288 / sizeof(TYPE)];                                                      \
+    const int block = int(blockIdx.x);                                                                                 \
+    float sums[32];                                                                                                    \
+    multiply_tensor<PRODUCT, tiling>(sums, left_tile, right_tile, left, right, block);                                 \
+    compare<PRODUCT>(sums, left, right, out, block);                                                                   \
+  }
+COMPARED(straight_bf16, straight, bf16)
+COMPARED(turned_bf16, turned, bf16)
+COMPARED(straight_f16, straight, f16)
+COMPARED(turned_f16, turned, f16)
+COMPARED(straight_tf32, straight, float)
+COMPARED(turned_tf32, turned, float)
 
 NAP_HOST_KERNEL(multiply, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"out", 18432, 4, true})
 NAP_HOST_KERNEL(straight_bf16, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"wrong", 18432, 4, true})

@@ -4,19 +4,12 @@ or refused, a larger one is never slower.
 checkpoint.py MODEL FOLDER [PARTS]. With PARTS, all but the reference has its head cut into so many parts.
 """
 import json
-import pathlib
-import shutil
 import subprocess
 import sys
 
 import models
 
-model = models.MODELS[sys.argv[1]]
-root = pathlib.Path(sys.argv[2])
-shutil.rmtree(root, ignore_errors=True)
-root.mkdir(parents=True)
-models.write_data(model, root)
-data = models.data_flags(model, root)
+model, root, data = models.prepare(sys.argv[1], sys.argv[2])
 PARTS = ["--chunks", sys.argv[3]] if len(sys.argv) > 3 else []
 THREADS = 2
 failures = []

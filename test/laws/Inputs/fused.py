@@ -4,19 +4,12 @@ it, and its peak lacks the gradients.
 fused.py MODEL FOLDER
 """
 import json
-import pathlib
 import re
-import shutil
 import sys
 
 import models
 
-model = models.MODELS[sys.argv[1]]
-root = pathlib.Path(sys.argv[2])
-shutil.rmtree(root, ignore_errors=True)
-root.mkdir(parents=True)
-models.write_data(model, root)
-data = models.data_flags(model, root)
+model, root, data = models.prepare(sys.argv[1], sys.argv[2])
 # No number of its own is clipped away.
 flags = [*model.flags(1), *models.TASKS, "--clip-norm", "none"]
 WORKERS = 2

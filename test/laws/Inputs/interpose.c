@@ -3,7 +3,7 @@
  * At exit it appends to the file that INTERPOSE_LOG names:
  *   allocations N        calls of malloc, calloc, realloc and aligned forms, and anonymous mappings, all threads
  *   largest BYTES        the largest single allocation of malloc and kin
- *   map BYTES            one line for each anonymous mapping of 4 KiB or more, as asked for
+ *   map BYTES            one line for each anonymous mapping of 4 KiB or more that can be read, as asked for
  *   step N               one line for each line `{"step": ...` that was written: the allocations until then
  */
 #define _GNU_SOURCE
@@ -109,7 +109,8 @@ static void *mapAndNote(void *at, size_t size, int protection, int flags, int fi
   resolve();
   if (flags & MAP_ANONYMOUS) {
     ++allocations;
-    if (size >= 4096 && maps < MOST)
+    /* What cannot be read is addresses, not memory. */
+    if (size >= 4096 && protection != PROT_NONE && maps < MOST)
       mapped[maps++] = (long)size;
   }
   return realMmap(at, size, protection, flags, file, offset);

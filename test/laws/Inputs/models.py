@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -70,6 +71,15 @@ def data_flags(model, folder):
     """The flags that name what `write_data` wrote."""
     return [word for name, (_, shape, _) in model.inputs.items()
             for word in ("--data", str(folder / f"{name}.{'npy' if shape is not None else 'bin'}"))]
+
+
+def prepare(name, folder):
+    """Empties the folder and writes the model's data there: the model, the folder, the flags that name the data."""
+    model, root = MODELS[name], pathlib.Path(folder)
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    write_data(model, root)
+    return model, root, data_flags(model, root)
 
 
 def call(*command, **environment):

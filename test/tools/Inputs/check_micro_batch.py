@@ -5,22 +5,17 @@ check_micro_batch.py NAPKIN FOLDER MODEL FLAGS..., among them batch=N and --accu
 import json
 import pathlib
 import re
-import subprocess
 import sys
+
+from commands import Napkin
 
 napkin, folder, *model = sys.argv[1:]
 folder = pathlib.Path(folder)
 folder.mkdir(parents=True, exist_ok=True)
 batch = next(int(word.split("=")[1]) for word in model if word.startswith("batch="))
 logical = batch * int(model[model.index("--accumulate") + 1])
+run = Napkin(napkin, model).run
 failures = []
-
-
-def run(command, *flags, status=0):
-    done = subprocess.run([napkin, command, *model, *map(str, flags)], capture_output=True, text=True)
-    if done.returncode != status:
-        sys.exit(f"{command} {flags}: status {done.returncode}, wanted {status}: {done.stderr}")
-    return done
 
 
 def cut(samples):

@@ -60,7 +60,7 @@ struct Kept {
 
 /// What the lists are made from.
 struct Sizes {
-  double layers, width, heads, context, batch, vocab, ffn;
+  double layers, width, heads, context, batch, vocab;
   double tokens() const { return batch * context; }
   /// Of attention's probabilities, one each.
   double scores() const { return batch * heads * context * context; }
@@ -76,7 +76,6 @@ static Sizes readSizes(Numbers &numbers) {
   sizes.context = numbers.positive("context", 1);
   sizes.batch = numbers.positive("batch", 1);
   sizes.vocab = numbers.get("vocab", 0);
-  sizes.ffn = 4 * sizes.width;
   return sizes;
 }
 
@@ -89,7 +88,7 @@ static std::vector<Kept> korthikanti(Numbers &numbers, const Sizes &s) {
   std::string again = numbers.has("recompute") ? *numbers.flags.find("recompute") : "none";
   if (again != "none" && again != "selective" && again != "full")
     numbers.fail(fmt::format("--recompute={}: wanted none, selective or full", again));
-  double sbh = s.tokens() * s.width, hidden = s.tokens() * numbers.positive("ffn", s.ffn);
+  double sbh = s.tokens() * s.width, hidden = s.tokens() * numbers.positive("ffn", 4 * s.width);
   std::vector<Kept> kept = {{"the layer's input, of its first norm", 2 * sbh / rest}};
   if (again != "full") {
     kept.insert(
@@ -122,7 +121,6 @@ static std::vector<Kept> llmC(Numbers &numbers, const Sizes &s) {
   if (again != 0 && again != 1 && again != 2 && again != 3)
     numbers.fail(fmt::format("--recompute={:g}: by llm.c wanted 0, 1, 2 or 3", again));
   double btc = s.tokens() * s.width * e, bt = s.tokens() * f32;
-  double vocab = s.vocab > 0 ? numbers.need("vocab") : 0;
   std::vector<Kept> kept;
   auto layer = [&](const char *name, double bytes) { kept.push_back({name, bytes}); };
   auto once = [&](const char *name, double bytes) { kept.push_back({name, bytes, false}); };
@@ -144,7 +142,7 @@ static std::vector<Kept> llmC(Numbers &numbers, const Sizes &s) {
   once("embeddings", btc);
   once("the last norm's result, mean and deviation", btc + 2 * bt);
   once("losses", bt);
-  once("logits", s.tokens() * std::max(vocab, 3 * s.width) * e);
+  once("logits", s.tokens() * std::max(s.vocab, 3 * s.width) * e);
   once("scratch of 4 C and of C", 5 * btc);
   return kept;
 }

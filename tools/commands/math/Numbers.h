@@ -1,7 +1,6 @@
 // The numbers that a question of napkin math is asked with.
 #pragma once
 
-#include "runtime/files/Console.h"
 #include "tools/commands/Model.h"
 
 #include <fmt/format.h>

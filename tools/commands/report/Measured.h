@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/Report.h"
-#include "tools/commands/Model.h"
+#include "llvm/Support/Error.h"
 
 namespace nap {
 

@@ -4,18 +4,14 @@ check_report_memory.py NAPKIN MODEL FLAGS..., with two threads.
 """
 import json
 import pathlib
-import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Inputs"))
+from commands import Napkin  # noqa: E402
+
 napkin, *model = sys.argv[1:]
+run = Napkin(napkin, model).run
 failures = []
-
-
-def run(command, *flags, status=0):
-    done = subprocess.run([napkin, command, *model, *map(str, flags)], capture_output=True, text=True)
-    if done.returncode != status:
-        sys.exit(f"{command} {flags}: status {done.returncode}, wanted {status}: {done.stderr}")
-    return done
 
 
 def memory(*flags):
@@ -44,7 +40,7 @@ if whole["total"] + table["scratch_bytes"] != table["strategies"][0]["peak_bytes
 run("report", "--memory", frontier[0]["peak_bytes"] - 256, status=3)
 
 # Where all gradients at once are the peak, a fused update takes all but the largest, which is in flight, out of it.
-model = [str(pathlib.Path(__file__).with_name("deep.nap")), "--threads", "2"]
+run = Napkin(napkin, [str(pathlib.Path(__file__).with_name("deep.nap")), "--threads", "2"]).run
 before, after = memory(), memory("--fused-update")
 for name in CLASSES[:6]:
     if before[name] != after[name]:
