@@ -107,6 +107,9 @@ public:
   mlir::Value load(mlir::Value memref, mlir::Type element, const Linear &place);
   /// Stores `value` at `place`; lanes that take no part are left alone.
   void store(mlir::Value value, mlir::Value memref, const Linear &place);
+  /// From now on loops that go along large tensors ask for what comes half a page later: each is
+  /// read from memory farther than a cache.
+  void fetchAhead() { fetchesAhead = true; }
   /// A local array of the function.
   mlir::Value allocate(mlir::Type element, int64_t count);
 
@@ -141,6 +144,8 @@ private:
     std::map<Linear, mlir::Value> scalars;
   };
 
+  /// Asks for what lies behind `index` of `memref`, where this helps.
+  void fetchAhead(mlir::OpBuilder &b, mlir::Value memref, const Linear &place, mlir::Value index);
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<Linear> index);
   mlir::Value elementwise(Fusable op, llvm::ArrayRef<Linear> index);
   mlir::Value constant(ConstantOp op, llvm::ArrayRef<Linear> index);
@@ -173,6 +178,7 @@ private:
 
   mlir::Location location;
   int64_t width;
+  bool fetchesAhead = false;
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
   /// Values that do not come from an index.
   llvm::DenseMap<mlir::Value, mlir::Value> given;

@@ -1,5 +1,6 @@
 // Loads, stores and the places they touch.
 #include "codegen/body/Body.h"
+#include "ir/schedule/SumOrder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,6 +13,30 @@ static bool isContiguous(const Linear &form, unsigned lane, const IndexSpace &sp
   if (form.coefficientOf(lane) != 1)
     return false;
   return llvm::count_if(form.terms, [&](auto term) { return space[term.first].varies; }) == 1;
+}
+
+/// Whether one turn more of the innermost loop that the form depends on goes on to what lies next,
+/// or not far behind.
+static bool goesAlong(const Linear &form, const IndexSpace &space) {
+  unsigned level = space.levelOf(form);
+  return llvm::any_of(form.terms, [&](auto term) {
+    const Atom &atom = space[term.first];
+    return atom.kind == Atom::counter && atom.level == level && term.second > 0 &&
+           term.second <= kRunningSums;
+  });
+}
+
+void Body::fetchAhead(OpBuilder &b, Value memref, const Linear &place, Value index) {
+  // Half a page: prefetchers of the machine stop at its end. Small tensors are in a cache.
+  constexpr int64_t aheadBytes = 2048, farBytes = 2 << 20;
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  if (!fetchesAhead || type.getNumElements() * bytes < farBytes || width * bytes > 64 ||
+      !goesAlong(place, indices))
+    return;
+  Value ahead = arith::AddIOp::create(b, location, index, indexConstant(aheadBytes / bytes));
+  memref::PrefetchOp::create(b, location, memref, ahead, /*isWrite=*/false, /*localityHint=*/3,
+                             /*isDataCache=*/true);
 }
 
 /// A bool in memory, one byte, as i1.
@@ -37,8 +62,10 @@ Value Body::load(Value memref, Type element, const Linear &place) {
   if (isContiguous(place, lane, indices)) {
     Value index = scalar(place - Linear::of(lane));
     OpBuilder &b = scopes[level].builder;
-    if (!mask)
+    if (!mask) {
+      fetchAhead(b, memref, place, index);
       return finish(vector::LoadOp::create(b, location, type, memref, index));
+    }
     return finish(vector::MaskedLoadOp::create(b, location, type, memref, index, mask,
                                                constantOf(b.getZeroAttr(type))));
   }
@@ -79,8 +106,8 @@ Value Body::allocate(Type element, int64_t count) {
                                   entry.getI64IntegerAttr(64));
 }
 
-/// A list of numbers in read-only memory of the module, under the function's name: modules of several functions are
-/// joined, and dealt out again, with what is named after each.
+/// A list of numbers in read-only memory of the module, under the function's name: modules of
+/// several functions are joined, and dealt out again, with what is named after each.
 static Value globalList(OpBuilder &b, Location loc, DenseElementsAttr values) {
   Operation *parent = b.getInsertionBlock()->getParentOp();
   auto function = dyn_cast<func::FuncOp>(parent);

@@ -5,6 +5,9 @@
 
 namespace nap {
 
+/// Bytes of a line of the caches.
+inline constexpr int64_t kLineBytes = 64;
+
 /// Of a task: where its batch entry begins in each tensor, and its block of rows and columns.
 struct ContractionBlock {
   mlir::Value lhsBase, rhsBase, resultBase;
@@ -76,10 +79,25 @@ void keepSums(ContractionWriter &w, const ContractionTile &tile, llvm::ArrayRef<
 void storeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
                llvm::ArrayRef<mlir::Value> sums);
 
-/// Asks for the memory that the tile's epilogue will read: its rows in each operand that is as large
-/// as the product.
-void prefetchEpilogue(ContractionWriter &w, const ContractionBlock &block,
-                      const ContractionTile &tile);
+/// Memory of which a tile reads or writes its rows when its sums are finished, and how many
+/// elements of it lie in a line of the caches.
+struct TouchedMemory {
+  mlir::Value memory;
+  int64_t lineElements;
+  bool isWritten;
+};
+
+/// Each operand of the kernel and each result that is as large as the product; nothing where the
+/// result has no rows of neighbours.
+llvm::SmallVector<TouchedMemory> touchedByTile(ContractionWriter &w);
+
+/// Asks for a tile's columns from `column` on in one row; both are counted in the block.
+void prefetchTouched(ContractionWriter &w, const ContractionBlock &block,
+                     llvm::ArrayRef<TouchedMemory> touched, mlir::Value row, mlir::Value column);
+
+/// Asks for what the tile will touch, before its sums are made. Where there is an epilogue, that of
+/// the tile before has done so, a row for each of its own: all at once would wait for each other.
+void prefetchTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile);
 
 /// Stores the tile, whose finished sums wait: itself, or what the kernel computes of it.
 void storeWaitingTile(ContractionWriter &w, const ContractionBlock &block,

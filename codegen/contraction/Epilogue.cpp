@@ -1,6 +1,7 @@
-// What a kernel computes of its product: rows of finished sums, in vectors, through the kernel's body.
-#include "codegen/contraction/Block.h"
+// What a kernel computes of its product: rows of finished sums, in vectors, through the kernel's
+// body.
 #include "ir/contraction/Epilogue.h"
+#include "codegen/contraction/Block.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -32,14 +33,14 @@ private:
 };
 } // namespace
 
-Epilogue::Epilogue(ContractionWriter &w, const ContractionBlock &block,
-                   const ContractionTile &tile)
+Epilogue::Epilogue(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile)
     : w(w), s(w.schedule), block(block), tile(tile), product(getContraction(w.kernel.region())) {}
 
 /// A body whose code goes where the writer's goes.
 Body Epilogue::bodyHere() { return w.kernel.bodyAt(w.b, kEpilogueLanes); }
 
-/// The sum at `place`, or a vector of sums, rounded to the product's element type as when it is stored.
+/// The sum at `place`, or a vector of sums, rounded to the product's element type as when it is
+/// stored.
 Value Epilogue::sumsAt(Body &body, Value place, bool isVector) {
   Value value;
   if (isVector)
@@ -55,14 +56,13 @@ void Epilogue::storeResults(Body &body,
                             const Linear &place) {
   SmallVector<Value> values;
   for (Value result : w.kernel.results())
-    values.push_back(
-        body.at(result, indexOf(cast<RankedTensorType>(result.getType()).getShape())));
+    values.push_back(body.at(result, indexOf(cast<RankedTensorType>(result.getType()).getShape())));
   for (auto [i, value] : llvm::enumerate(values))
     body.store(value, w.kernel.result(i), place);
 }
 
-/// `count` columns of the result's row number `row` from `column` on, whose sums are at `sums`; a whole
-/// vector or fewer.
+/// `count` columns of the result's row number `row` from `column` on, whose sums are at `sums`; a
+/// whole vector or fewer.
 void Epilogue::writeVector(Value row, Value sums, Value column, Value count, bool isWhole) {
   Body body = bodyHere();
   int64_t columns = w.form.columnExtent();
@@ -73,8 +73,7 @@ void Epilogue::writeVector(Value row, Value sums, Value column, Value count, boo
   body.give(product.getResult(), sumsAt(body, sums, /*isVector=*/true));
   Linear rowForm = body.dynamic(row, IndexRange::below(rows), 0);
   int64_t last = isWhole ? std::max<int64_t>(0, columns - kEpilogueLanes) : columns - 1;
-  Linear columnForm =
-      body.dynamic(column, IndexRange{0, last}, 0) + Linear::of(body.addLane(mask));
+  Linear columnForm = body.dynamic(column, IndexRange{0, last}, 0) + Linear::of(body.addLane(mask));
   auto indexOf = [&](ArrayRef<int64_t> shape) {
     // Where trailing axes make a row, their part of the index is the column's alone.
     size_t trailing = 0;
@@ -93,8 +92,7 @@ void Epilogue::writeVector(Value row, Value sums, Value column, Value count, boo
 void Epilogue::writeElement(Value place, Value sums) {
   Body body = bodyHere();
   body.give(product.getResult(), sumsAt(body, sums, /*isVector=*/false));
-  Linear form =
-      body.dynamic(place, IndexRange::below(product.getType().getNumElements()), 0);
+  Linear form = body.dynamic(place, IndexRange::below(product.getType().getNumElements()), 0);
   storeResults(
       body, [&](ArrayRef<int64_t> shape) { return body.space().delinearize(form, shape); }, form);
 }
@@ -105,10 +103,17 @@ void Epilogue::write() {
   Value columns = w.minimum(w.constant(s.tileColumns), w.sub(block.columnCount, firstColumn));
   Value rows = w.minimum(w.constant(s.tileRows), w.sub(block.rowCount, tile.firstRow));
   Value n0 = w.add(block.n0, firstColumn);
+  // The tile that comes next: below this one, or the first of the next panel.
+  SmallVector<TouchedMemory> touched = touchedByTile(w);
+  Value below = w.add(tile.firstRow, s.tileRows);
+  Value isLast = w.isAtMost(block.rowCount, below);
+  Value nextRow = arith::SelectOp::create(w.b, isLast, w.constant(0), below);
+  Value nextColumn =
+      arith::SelectOp::create(w.b, isLast, w.add(firstColumn, s.tileColumns), firstColumn);
   w.loop(w.constant(0), rows, 1, [&](Value i) {
+    prefetchTouched(w, block, touched, w.add(nextRow, i), nextColumn);
     Value m = w.add(w.add(block.m0, tile.firstRow), i);
-    Value place =
-        w.add(block.resultBase, w.offsetOf(m, form.rows, &ContractionAxis::strideResult));
+    Value place = w.add(block.resultBase, w.offsetOf(m, form.rows, &ContractionAxis::strideResult));
     Value from = w.add(tile.sums, w.mul(i, s.tileColumns));
     if (!w.hasResultRows()) {
       w.loop(w.constant(0), columns, 1, [&](Value n) {
@@ -119,9 +124,8 @@ void Epilogue::write() {
     }
     Value row = arith::DivUIOp::create(w.b, place, w.constant(form.columnExtent()));
     Value whole = w.roundDown(columns, kEpilogueLanes);
-    w.loop(w.constant(0), whole, kEpilogueLanes, [&](Value n) {
-      writeVector(row, w.add(from, n), w.add(n0, n), {}, /*isWhole=*/true);
-    });
+    w.loop(w.constant(0), whole, kEpilogueLanes,
+           [&](Value n) { writeVector(row, w.add(from, n), w.add(n0, n), {}, /*isWhole=*/true); });
     if (form.columnExtent() % kEpilogueLanes == 0)
       return;
     w.loop(whole, columns, kEpilogueLanes, [&](Value n) {

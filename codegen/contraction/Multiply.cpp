@@ -11,8 +11,6 @@ using namespace nap;
 static constexpr int64_t kTurn = 4;
 /// Terms of a line of memory of each row, which are asked for together, and how many turns that is.
 static constexpr int64_t kLineTerms = 16, kLineTurns = kLineTerms / kTurn;
-/// Bytes of a line of the caches.
-static constexpr int64_t kLineBytes = 64;
 /// Places so far apart share a set of the first-level cache.
 static constexpr int64_t kSetBytes = 4096;
 /// Lines of the next panel that are asked for in the turns of a line at most.
@@ -80,8 +78,8 @@ SmallVector<Value> TileLoop::loadColumns(Value k) {
   }
   Value n = w.add(w.add(block.rhsBase, block.n0), w.mul(tile.panel, s.tileColumns));
   auto placeOf = [&](Value term) {
-    return w.add(n, w.offsetOf(w.add(terms.from, term), w.form.contracted,
-                               &ContractionAxis::strideRhs));
+    return w.add(
+        n, w.offsetOf(w.add(terms.from, term), w.form.contracted, &ContractionAxis::strideRhs));
   };
   Value from = placeOf(k), ahead = placeOf(w.add(k, kLineTerms));
   for (int64_t j = 0; j < s.tileColumns; j += kLineBytes / s.elementBytes)
@@ -119,10 +117,10 @@ void TileLoop::prefetchRows(Value k) {
     return;
   }
   // Rows that share a set of the first-level cache would push each other out.
-  if (w.form.rows.size() != 1 ||
-      w.form.rows.front().strideLhs * s.elementBytes % kSetBytes == 0)
+  if (w.form.rows.size() != 1 || w.form.rows.front().strideLhs * s.elementBytes % kSetBytes == 0)
     return;
-  int64_t stride = w.form.rows.front().strideLhs, share = (s.tileRows + kLineTurns - 1) / kLineTurns;
+  int64_t stride = w.form.rows.front().strideLhs,
+          share = (s.tileRows + kLineTurns - 1) / kLineTurns;
   Value turn = arith::RemUIOp::create(w.b, arith::DivUIOp::create(w.b, k, w.constant(kTurn)),
                                       w.constant(kLineTurns));
   Value from = w.add(w.add(rows[0], k), w.mul(turn, share * stride));
@@ -156,8 +154,8 @@ void TileLoop::prefetchPanel(Value k) {
     Value number = w.add(first, i);
     Value stretch = arith::DivUIOp::create(w.b, number, w.constant(lines));
     Value line = arith::RemUIOp::create(w.b, number, w.constant(lines));
-    Value place = w.add(w.mul(stretch, along ? termStride : columnStride),
-                        w.mul(line, lineElements));
+    Value place =
+        w.add(w.mul(stretch, along ? termStride : columnStride), w.mul(line, lineElements));
     w.prefetch(w.rhs, w.add(base, place), /*toFirstLevel=*/false);
   }
 }
@@ -184,9 +182,9 @@ SmallVector<Value> TileLoop::write(ArrayRef<Value> sums) {
   });
   if (w.form.contractedExtent() % kTurn == 0 && s.contractedBlock % kTurn == 0)
     return turns.getResults();
-  return termLoop(whole, terms.count, 1, turns.getResults(), [&](Value k, ValueRange carried) {
-           return addTerm(k, carried);
-         }).getResults();
+  return termLoop(whole, terms.count, 1, turns.getResults(),
+                  [&](Value k, ValueRange carried) { return addTerm(k, carried); })
+      .getResults();
 }
 
 SmallVector<Value> nap::addTerms(ContractionWriter &w, const ContractionBlock &block,

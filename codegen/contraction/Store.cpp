@@ -12,34 +12,43 @@ void nap::keepSums(ContractionWriter &w, const ContractionTile &tile, ArrayRef<V
     vector::StoreOp::create(w.b, sum, w.sums, w.add(tile.sums, i * w.schedule.lanes));
 }
 
-void nap::prefetchEpilogue(ContractionWriter &w, const ContractionBlock &block,
-                         const ContractionTile &tile) {
-  constexpr int64_t lineBytes = 64;
-  const ContractionSchedule &s = w.schedule;
+SmallVector<TouchedMemory> nap::touchedByTile(ContractionWriter &w) {
+  SmallVector<TouchedMemory> touched;
   if (!w.hasResultRows())
-    return;
-  Block &region = w.kernel.region();
-  EinsumOp product = getContraction(region);
-  // Memory, and how many elements of it lie in a line.
-  SmallVector<std::pair<Value, int64_t>> operands;
-  for (BlockArgument argument : region.getArguments()) {
-    auto type = cast<RankedTensorType>(argument.getType());
+    return touched;
+  EinsumOp product = getContraction(w.kernel.region());
+  auto add = [&](Value tensor, Value memory, bool isWritten) {
+    auto type = cast<RankedTensorType>(tensor.getType());
     int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-    if (type.getNumElements() == product.getType().getNumElements() &&
-        !llvm::is_contained(product.getFactors(), argument))
-      operands.push_back({w.kernel.input(argument.getArgNumber()), lineBytes / bytes});
-  }
-  if (operands.empty())
+    if (type.getNumElements() == product.getType().getNumElements())
+      touched.push_back({memory, kLineBytes / bytes, isWritten});
+  };
+  for (BlockArgument argument : w.kernel.region().getArguments())
+    if (!llvm::is_contained(product.getFactors(), argument))
+      add(argument, w.kernel.input(argument.getArgNumber()), /*isWritten=*/false);
+  for (auto [i, result] : llvm::enumerate(w.kernel.results()))
+    add(result, w.kernel.result(i), /*isWritten=*/true);
+  return touched;
+}
+
+void nap::prefetchTouched(ContractionWriter &w, const ContractionBlock &block,
+                          ArrayRef<TouchedMemory> touched, Value row, Value column) {
+  Value m = w.add(block.m0, row);
+  Value place = w.add(block.resultBase, w.offsetOf(m, w.form.rows, &ContractionAxis::strideResult));
+  place = w.add(w.add(place, block.n0), column);
+  for (const TouchedMemory &memory : touched)
+    for (int64_t j = 0; j < w.schedule.tileColumns; j += memory.lineElements)
+      w.prefetch(memory.memory, w.add(place, j), /*toFirstLevel=*/true, memory.isWritten);
+}
+
+void nap::prefetchTile(ContractionWriter &w, const ContractionBlock &block,
+                       const ContractionTile &tile) {
+  if (hasEpilogue(w.kernel.region()))
     return;
-  Value n = w.add(block.n0, w.mul(tile.panel, s.tileColumns));
-  w.loop(w.constant(0), w.constant(s.tileRows), 1, [&](Value i) {
-    Value m = w.add(w.add(block.m0, tile.firstRow), i);
-    Value row =
-        w.add(block.resultBase, w.offsetOf(m, w.form.rows, &ContractionAxis::strideResult));
-    for (auto [memory, lineElements] : operands)
-      for (int64_t j = 0; j < s.tileColumns; j += lineElements)
-        w.prefetch(memory, w.add(w.add(row, n), j), /*toFirstLevel=*/true);
-  });
+  SmallVector<TouchedMemory> touched = touchedByTile(w);
+  Value column = w.mul(tile.panel, w.schedule.tileColumns);
+  for (int64_t i = 0; i < w.schedule.tileRows && !touched.empty(); ++i)
+    prefetchTouched(w, block, touched, w.add(tile.firstRow, i), column);
 }
 
 /// Stores a tile's rows of sums from where they wait, those that the result has: in vectors, masked
@@ -51,8 +60,7 @@ static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block
   Value result = w.kernel.result(0);
   bool sideBySide = form.columns.empty() || w.hasResultRows();
   Value firstColumn = w.mul(tile.panel, s.tileColumns);
-  Value columns =
-      w.minimum(w.constant(s.tileColumns), w.sub(block.columnCount, firstColumn));
+  Value columns = w.minimum(w.constant(s.tileColumns), w.sub(block.columnCount, firstColumn));
   SmallVector<Value> masks;
   if (sideBySide)
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
@@ -60,8 +68,7 @@ static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block
   Value rows = w.minimum(w.constant(s.tileRows), w.sub(block.rowCount, tile.firstRow));
   w.loop(w.constant(0), rows, 1, [&](Value i) {
     Value m = w.add(w.add(block.m0, tile.firstRow), i);
-    Value row =
-        w.add(block.resultBase, w.offsetOf(m, form.rows, &ContractionAxis::strideResult));
+    Value row = w.add(block.resultBase, w.offsetOf(m, form.rows, &ContractionAxis::strideResult));
     Value from = w.add(tile.sums, w.mul(i, s.tileColumns));
     Value n0 = w.add(block.n0, firstColumn);
     if (!sideBySide) {
@@ -81,14 +88,13 @@ static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block
 }
 
 /// Stores the sums of a tile that lies in the result as a whole, columns side by side.
-static void storeWholeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
-                           ArrayRef<Value> sums) {
+static void storeWholeTile(ContractionWriter &w, const ContractionBlock &block,
+                           const ContractionTile &tile, ArrayRef<Value> sums) {
   const ContractionSchedule &s = w.schedule;
   Value n = w.add(block.n0, w.mul(tile.panel, s.tileColumns));
   for (int64_t i = 0; i < s.tileRows; ++i) {
     Value m = w.add(w.add(block.m0, tile.firstRow), i);
-    Value row = w.add(block.resultBase,
-                      w.offsetOf(m, w.form.rows, &ContractionAxis::strideResult));
+    Value row = w.add(block.resultBase, w.offsetOf(m, w.form.rows, &ContractionAxis::strideResult));
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
       vector::StoreOp::create(w.b, w.toResult(sums[(i * s.tileColumns + j) / s.lanes]),
                               w.kernel.result(0), w.add(w.add(row, n), j));
@@ -102,8 +108,8 @@ void nap::storeWaitingTile(ContractionWriter &w, const ContractionBlock &block,
   storeWaitingRows(w, block, tile);
 }
 
-void nap::storeTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile,
-                      ArrayRef<Value> sums) {
+void nap::storeTile(ContractionWriter &w, const ContractionBlock &block,
+                    const ContractionTile &tile, ArrayRef<Value> sums) {
   const ContractionSchedule &s = w.schedule;
   const ContractionForm &form = w.form;
   auto storeRagged = [&] {
@@ -115,8 +121,8 @@ void nap::storeTile(ContractionWriter &w, const ContractionBlock &block, const C
   if (form.rowExtent() % s.tileRows == 0 && form.columnExtent() % s.tileColumns == 0)
     return storeWholeTile(w, block, tile, sums);
   Value lastColumn = w.mul(w.add(tile.panel, 1), s.tileColumns);
-  Value isWhole = arith::AndIOp::create(
-      w.b, w.isAtMost(lastColumn, block.columnCount),
-      w.isAtMost(w.add(tile.firstRow, s.tileRows), block.rowCount));
+  Value isWhole =
+      arith::AndIOp::create(w.b, w.isAtMost(lastColumn, block.columnCount),
+                            w.isAtMost(w.add(tile.firstRow, s.tileRows), block.rowCount));
   w.branch(isWhole, [&] { storeWholeTile(w, block, tile, sums); }, storeRagged);
 }

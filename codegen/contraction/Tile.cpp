@@ -64,9 +64,9 @@ void nap::multiplyTile(ContractionWriter &w, const ContractionBlock &block, cons
                        const ContractionTile &tile) {
   // The multiply-adds take longer than memory does.
   if (w.schedule.keepSums)
-    w.branch(terms.isLast, [&] { prefetchEpilogue(w, block, tile); }, [] {});
+    w.branch(terms.isLast, [&] { prefetchTile(w, block, tile); }, [] {});
   else
-    prefetchEpilogue(w, block, tile);
+    prefetchTile(w, block, tile);
   SmallVector<Value> sums = addTerms(w, block, terms, tile, startSums(w, block, terms, tile));
   if (!w.schedule.keepSums)
     return storeTile(w, block, tile, sums);

@@ -74,8 +74,8 @@ Value ContractionWriter::load(VectorType type, Value memory, Value place, Value 
   auto stored = cast<VectorType>(type.clone(cast<MemRefType>(memory.getType()).getElementType()));
   if (!mask)
     return fromMemory(b, b.getLoc(), vector::LoadOp::create(b, stored, memory, place));
-  Value value = vector::MaskedLoadOp::create(b, stored, memory, ValueRange{place}, mask,
-                                             zeroOf(stored));
+  Value value =
+      vector::MaskedLoadOp::create(b, stored, memory, ValueRange{place}, mask, zeroOf(stored));
   return fromMemory(b, b.getLoc(), value);
 }
 
@@ -83,7 +83,8 @@ Value ContractionWriter::toResult(Value value) {
   Type wanted = form.elementType;
   if (!wanted.isBF16())
     return value;
-  // These units leave no denormals, so the target's own rounding, which makes 0 of them, has the same bits.
+  // These units leave no denormals, so the target's own rounding, which makes 0 of them, has the
+  // same bits.
   if (schedule.pairs()) {
     Type type = wanted;
     if (auto lanes = dyn_cast<VectorType>(value.getType()))
@@ -99,7 +100,7 @@ Value ContractionWriter::maskBelow(Value count) {
   return vector::CreateMaskOp::create(b, type, ValueRange{lanes});
 }
 
-void ContractionWriter::prefetch(Value memory, Value place, bool toFirstLevel) {
-  memref::PrefetchOp::create(b, memory, ValueRange{place}, /*isWrite=*/false,
+void ContractionWriter::prefetch(Value memory, Value place, bool toFirstLevel, bool isWritten) {
+  memref::PrefetchOp::create(b, memory, ValueRange{place}, isWritten,
                              /*localityHint=*/toFirstLevel ? 3 : 2, /*isDataCache=*/true);
 }

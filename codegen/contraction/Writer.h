@@ -65,8 +65,9 @@ struct ContractionWriter : IndexWriter {
   /// Which of a vector's lanes are below `count`; none where it is negative.
   mlir::Value maskBelow(mlir::Value count);
 
-  /// Asks for the line at `place`, to the first-level cache or to the second.
-  void prefetch(mlir::Value memory, mlir::Value place, bool toFirstLevel);
+  /// Asks for the line at `place`, to the first-level cache or to the second; to write it, for the
+  /// line alone.
+  void prefetch(mlir::Value memory, mlir::Value place, bool toFirstLevel, bool isWritten = false);
 };
 
 } // namespace nap

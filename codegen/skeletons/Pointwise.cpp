@@ -98,7 +98,9 @@ class PointwiseLoops {
 public:
   PointwiseLoops(KernelFunction kernel, Walk walk)
       : kernel(kernel), walk(walk), body(kernel.body(std::max(walk.width, kLanes))),
-        shape(spaceOf(kernel).getShape()) {}
+        shape(spaceOf(kernel).getShape()) {
+    body.fetchAhead();
+  }
 
   WalkCost write();
 

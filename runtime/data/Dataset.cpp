@@ -37,7 +37,10 @@ std::vector<int64_t> inputsOf(const Program &program, const Function &function) 
 static std::string quotedNames(const Program &program, const std::vector<int64_t> &inputs) {
   std::string out;
   for (size_t i = 0; i < inputs.size(); ++i)
-    out += fmt::format("{}'{}'", i == 0 ? "" : i + 1 == inputs.size() ? " and " : ", ",
+    out += fmt::format("{}'{}'",
+                       i == 0                   ? ""
+                       : i + 1 == inputs.size() ? " and "
+                                                : ", ",
                        program.tensors[inputs[i]].name);
   return out;
 }
@@ -99,8 +102,8 @@ static Failure bindArrays(const Program &program, const DataFile &file,
   auto shared = std::make_shared<ArrayFile>(std::move(*opened));
   auto bind = [&](const ArrayInfo &array, int64_t input) -> Failure {
     if (std::find(fed.begin(), fed.end(), input) != fed.end())
-      return Error{fmt::format("{}: input '{}' is fed twice", file.path,
-                               program.tensors[input].name)};
+      return Error{
+          fmt::format("{}: input '{}' is fed twice", file.path, program.tensors[input].name)};
     Result<std::unique_ptr<Source>> column = openColumn(program, shared, array, input);
     if (!column)
       return column.error();
@@ -115,8 +118,8 @@ static Failure bindArrays(const Program &program, const DataFile &file,
       return Error{fmt::format("--data {}={}: the inputs are {}", file.input, file.path,
                                quotedNames(program, inputs)),
                    ExitStatus::wrongUsage};
-    const ArrayInfo *array = single || shared->arrays.size() == 1 ? &shared->arrays[0]
-                                                                  : shared->find(file.input);
+    const ArrayInfo *array =
+        single || shared->arrays.size() == 1 ? &shared->arrays[0] : shared->find(file.input);
     if (!array)
       return Error{fmt::format("{}: has no array '{}'", file.path, file.input)};
     return bind(*array, input);
@@ -253,14 +256,27 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
   return dataset;
 }
 
+Failure Source::gatherRun(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
+                          int64_t row) {
+  for (int64_t i = 0; i < count; ++i)
+    if (Failure failure = gather(session, sample + i, epoch, row + i))
+      return failure;
+  return std::nullopt;
+}
+
 Failure Dataset::load(Session &session, int64_t cursor) {
-  for (int64_t row = 0; row < batchSize; ++row) {
-    int64_t place = (cursor + row) % sampleCount;
+  for (int64_t row = 0; row < batchSize;) {
+    int64_t place = (cursor + row) % sampleCount, run = 1;
     auto epoch = static_cast<uint32_t>((cursor + row) / sampleCount);
-    int64_t sample = sequential ? place : Permutation(sampleCount, seed, epoch).at(place);
+    int64_t sample = place;
+    if (sequential)
+      run = std::min(batchSize - row, sampleCount - place);
+    else
+      sample = Permutation(sampleCount, seed, epoch).at(place);
     for (const std::unique_ptr<Source> &source : sources)
-      if (Failure failure = source->gather(session, sample, epoch, row))
+      if (Failure failure = source->gatherRun(session, sample, run, epoch, row))
         return failure;
+    row += run;
   }
   return session.pushInputs(inputs);
 }

@@ -22,6 +22,9 @@ public:
   /// Values are checked here: ids against the vocabulary, integers against the input's type.
   /// Allocates only on failure.
   virtual Failure gather(const Session &session, int64_t sample, uint32_t epoch, int64_t row) = 0;
+  /// `count` samples that follow each other, into rows from `row` on: at once where that is faster.
+  virtual Failure gatherRun(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
+                            int64_t row);
 };
 
 /// How a token file is read.
@@ -39,8 +42,7 @@ Result<std::unique_ptr<Source>> openTokens(const Program &program,
                                            uint64_t seed, bool moving);
 
 /// The array `array` of `file` feeds the input `input`, sample by sample.
-Result<std::unique_ptr<Source>> openColumn(const Program &program,
-                                           std::shared_ptr<ArrayFile> file,
+Result<std::unique_ptr<Source>> openColumn(const Program &program, std::shared_ptr<ArrayFile> file,
                                            const ArrayInfo &array, int64_t input);
 
 } // namespace napkin::runtime

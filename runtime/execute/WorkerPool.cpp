@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cfenv>
+#include <chrono>
 #include <sched.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -37,15 +38,20 @@ static void pause() {
 #endif
 }
 
-/// Waits until `value` is no longer `old`: a short spin, since launches follow each other within
-/// microseconds, then sleep.
+/// Waits until `value` is no longer `old`: a spin, since launches follow each other within
+/// microseconds and a batch is gathered in a fraction of a millisecond, then sleep.
 static uint32_t waitWhile(const std::atomic<uint32_t> &value, uint32_t old) {
-  constexpr int spins = 4000;
-  for (int i = 0; i < spins; ++i) {
-    if (uint32_t now = value.load(std::memory_order_acquire); now != old)
-      return now;
-    pause();
-  }
+  constexpr auto spinning = std::chrono::microseconds(500);
+  constexpr int pauses = 64;
+  auto until = std::chrono::steady_clock::now() + spinning;
+  do {
+    // How long a pause takes differs from machine to machine: the clock is looked at now and then.
+    for (int i = 0; i < pauses; ++i) {
+      if (uint32_t now = value.load(std::memory_order_acquire); now != old)
+        return now;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < until);
   uint32_t now = old;
   while ((now = value.load(std::memory_order_acquire)) == old)
     value.wait(old, std::memory_order_acquire);
