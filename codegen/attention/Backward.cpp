@@ -53,7 +53,8 @@ void BackwardEmitter::weighBlock(bool isEdge) {
   Value zero = real(0);
   loop(width, s.lanes, [&](Value lane) {
     Value query = add(q0, lane), base = load(lseRow, lane), less = load(delta, lane);
-    loop(s.keyBlock, unroll, [&](Value j) {
+    Value end = isEdge ? keysOfVector(lane) : constant(s.keyBlock);
+    loop(constant(0), end, unroll, [&](Value j) {
       std::array<Value, 4> factors;
       if (shape.rate > 0)
         factors = keepFactors(wholeHead, query, add(k0, j));
@@ -109,13 +110,14 @@ void BackwardEmitter::emitQueries() {
   auto [begin, end] = keysOf(q0, count);
   loop(begin, end, s.keyBlock, [&](Value from) {
     k0 = from;
+    placeBlocks(q0, k0);
     Value keyCount = minimum(constant(s.keyBlock), sub(constant(shape.keys), k0));
     loadRows(k, keyBase, k0, keyCount, s.keyBlock, shape.keySize, s.keyWidth, 1, keys);
     loadRows(v, valueBase, k0, keyCount, s.keyBlock, shape.valueSize, s.valueWidth, 1, values);
     multiply({keys, {}, s.keyWidth, 1}, {columns, {}, 1, width}, {pairs, {}, width, 1}, s.keyBlock,
-             width, shape.keySize, /*accumulate=*/false);
+             width, shape.keySize, /*accumulate=*/false, Spares::scores);
     multiply({values, {}, s.valueWidth, 1}, {doutColumns, {}, 1, width}, {dpairs, {}, width, 1},
-             s.keyBlock, width, shape.valueSize, /*accumulate=*/false);
+             s.keyBlock, width, shape.valueSize, /*accumulate=*/false, Spares::scores);
     if (Value edge = isEdge(q0, k0))
       branch(
           edge, [&] { weighBlock(true); }, [&] { weighBlock(false); });
@@ -123,12 +125,12 @@ void BackwardEmitter::emitQueries() {
       weighBlock(false);
     multiply({pairs, {}, width, 1}, {doutRows, {}, 1, s.valueWidth},
              {dvSums, mul(k0, s.valueWidth), s.valueWidth, 1}, s.keyBlock, s.valueWidth, width,
-             /*accumulate=*/true);
+             /*accumulate=*/true, Spares::queries);
     multiply({dpairs, {}, width, 1}, {rows, {}, 1, s.keyWidth},
              {dkSums, mul(k0, s.keyWidth), s.keyWidth, 1}, s.keyBlock, s.keyWidth, width,
-             /*accumulate=*/true);
+             /*accumulate=*/true, Spares::queries);
     multiply({keys, {}, 1, s.keyWidth}, {dpairs, {}, 1, width}, {dqColumns, {}, width, 1},
-             tileRows(shape.keySize), width, s.keyBlock, /*accumulate=*/true);
+             tileRows(shape.keySize), width, s.keyBlock, /*accumulate=*/true, Spares::keys);
   });
   if (!dq.memory)
     return;

@@ -31,9 +31,9 @@ Value AttentionEmitter::splat(Value scalar) {
 }
 
 SmallVector<Value>
-AttentionEmitter::carry(int64_t high, int64_t step, ValueRange first,
+AttentionEmitter::carry(Value low, Value high, int64_t step, ValueRange first,
                         function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto op = scf::ForOp::create(b, constant(0), constant(high), constant(step), first,
+  auto op = scf::ForOp::create(b, low, high, constant(step), first,
                                [&](OpBuilder &, Location, Value k, ValueRange carried) {
                                  OpBuilder::InsertionGuard guard(b);
                                  b.setInsertionPointToEnd(k.getParentBlock());
@@ -195,56 +195,7 @@ void AttentionEmitter::fill(Value memory, int64_t elements, double value) {
   loop(elements, s.lanes, [&](Value i) { store(number, memory, i); });
 }
 
-//===-- Products
-//-------------------------------------------------------------------------------===//
-
-void AttentionEmitter::multiplyColumns(Side lhs, Side rhs, Side sum, int64_t rows, Value column,
-                                       int64_t vectors, int64_t terms, bool accumulate) {
-  Value rhsBase = add(rhs.base, column);
-  loop(rows, s.tileRows, [&](Value i) {
-    Value sumPlace = add(add(sum.base, mul(i, sum.row)), column);
-    SmallVector<Value> registers, lhsRows;
-    Value zero = real(0);
-    for (int64_t r = 0; r < s.tileRows; ++r) {
-      lhsRows.push_back(add(lhs.base, mul(add(i, r), lhs.row)));
-      for (int64_t v = 0; v < vectors; ++v)
-        registers.push_back(accumulate ? load(sum.memory, add(sumPlace, r * sum.row + v * s.lanes))
-                                       : zero);
-    }
-    auto term = [&](Value k, ValueRange carried) {
-      SmallVector<Value> columns, next;
-      Value from = add(rhsBase, mul(k, rhs.term)), place = mul(k, lhs.term);
-      for (int64_t v = 0; v < vectors; ++v)
-        columns.push_back(load(rhs.memory, add(from, v * s.lanes)));
-      for (int64_t r = 0; r < s.tileRows; ++r) {
-        Value x = memref::LoadOp::create(b, lhs.memory, ValueRange{add(lhsRows[r], place)});
-        Value spread = splat(x);
-        for (int64_t v = 0; v < vectors; ++v)
-          next.push_back(math::FmaOp::create(b, spread, columns[v], carried[r * vectors + v]));
-      }
-      return next;
-    };
-    registers = carry(terms, 1, registers, term);
-    for (int64_t r = 0; r < s.tileRows; ++r)
-      for (int64_t v = 0; v < vectors; ++v)
-        store(registers[r * vectors + v], sum.memory, add(sumPlace, r * sum.row + v * s.lanes));
-  });
-}
-
-void AttentionEmitter::multiply(Side lhs, Side rhs, Side sum, int64_t rows, int64_t columns,
-                                int64_t terms, bool accumulate) {
-  for (Side *side : {&lhs, &rhs, &sum})
-    if (!side->base)
-      side->base = constant(0);
-  int64_t vectors = columns / s.lanes, whole = vectors / s.tileVectors * s.tileVectors;
-  int64_t tile = s.tileVectors * s.lanes;
-  loop(whole * s.lanes, tile, [&](Value column) {
-    multiplyColumns(lhs, rhs, sum, rows, column, s.tileVectors, terms, accumulate);
-  });
-  if (whole < vectors)
-    multiplyColumns(lhs, rhs, sum, rows, constant(whole * s.lanes), vectors - whole, terms,
-                    accumulate);
-}
+//===-- Blocks and masks ---------------------------------------------------------------------===//
 
 Value AttentionEmitter::exponential(Value x) {
   if (!sums.isF32())
@@ -261,9 +212,6 @@ Value AttentionEmitter::exponential(Value x) {
   return f.bits(f.f32(), f.addInt(f.bits(f.i32(), power), k));
 }
 
-//===-- Blocks and masks
-//-----------------------------------------------------------------------===//
-
 std::pair<Value, Value> AttentionEmitter::keysOf(Value q0, Value count) {
   Value zero = constant(0), keys = constant(shape.keys), begin = zero, end = keys;
   if (shape.from) {
@@ -273,6 +221,26 @@ std::pair<Value, Value> AttentionEmitter::keysOf(Value q0, Value count) {
   if (shape.to)
     end = minimum(maximum(add(add(q0, count), *shape.to), zero), keys);
   return {begin, end};
+}
+
+void AttentionEmitter::placeBlocks(Value q0, Value k0) {
+  if (shape.to)
+    diagonal = sub(add(q0, *shape.to), k0);
+}
+
+Value AttentionEmitter::keysSeenBy(Value query, int64_t multiple) {
+  Value seen = maximum(add(diagonal, query), constant(0));
+  return minimum(mul(quotient(add(seen, multiple - 1), multiple), multiple), constant(s.keyBlock));
+}
+
+Value AttentionEmitter::keysOfVector(Value lane) {
+  if (!diagonal)
+    return constant(s.keyBlock);
+  // Two vectors at the end of a tile stay together.
+  int64_t tile = s.tileVectors * s.lanes;
+  Value end = minimum(add(sub(lane, remainder(lane, tile)), tile), constant(s.queryBlock));
+  Value isPaired = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, add(lane, 2 * s.lanes), end);
+  return keysSeenBy(arith::SelectOp::create(b, isPaired, end, add(lane, s.lanes)), s.tileRows);
 }
 
 Value AttentionEmitter::isEdge(Value q0, Value k0) {

@@ -63,6 +63,11 @@ protected:
   /// The same with values carried from turn to turn.
   llvm::SmallVector<mlir::Value>
   carry(int64_t high, int64_t step, mlir::ValueRange first,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body) {
+    return carry(constant(0), constant(high), step, first, body);
+  }
+  llvm::SmallVector<mlir::Value>
+  carry(mlir::Value low, mlir::Value high, int64_t step, mlir::ValueRange first,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
 
   //===-- Memory -----------------------------------------------------------------------------===//
@@ -87,10 +92,20 @@ protected:
   void fill(mlir::Value memory, int64_t elements, double value);
 
   //===-- Work -------------------------------------------------------------------------------===//
+  /// Which axes of a product are keys and queries, pairs of which a mask may hide.
+  enum class Spares {
+    scores,  ///< rows are keys, columns are queries: hidden scores are left as they are
+    keys,    ///< terms are keys, columns are queries
+    queries, ///< terms are queries, rows are keys
+  };
   /// sum[i, v] (+)= lhs[i, k] * rhs[k, v], k rising: fused multiply-adds in register tiles.
-  /// `rhs.row` is 1; `columns` elements side by side.
+  /// `rhs.row` is 1; `columns` elements side by side. What the mask hides is left out, mostly.
   void multiply(Side lhs, Side rhs, Side sum, int64_t rows, int64_t columns, int64_t terms,
-                bool accumulate);
+                bool accumulate, Spares spares);
+  /// Says which pair of blocks comes next: with a causal mask products leave out what is hidden.
+  void placeBlocks(mlir::Value q0, mlir::Value k0);
+  /// Keys of the block whose scores there are for the vector of queries from `lane` of theirs.
+  mlir::Value keysOfVector(mlir::Value lane);
   /// e^x to 2 units in the last place for x from -87 to 88; e^-87 below. A NaN stays.
   mlir::Value exponential(mlir::Value x);
   /// The first key, and the one after the last, of the block of queries from q0.
@@ -115,12 +130,22 @@ protected:
   mlir::Value first, last;
 
 private:
-  void multiplyColumns(Side lhs, Side rhs, Side sum, int64_t rows, mlir::Value column,
-                       int64_t vectors, int64_t terms, bool accumulate);
+  struct Product;
+  void multiplyColumns(const Product &product, mlir::Value column, int64_t vectors);
+  void multiplyTile(const Product &product, mlir::Value i, mlir::Value column, int64_t vectors);
+  llvm::SmallVector<mlir::Value> addTerms(const Product &product, mlir::Value i,
+                                          mlir::Value column, int64_t vectors, mlir::Value from,
+                                          mlir::Value to, mlir::ValueRange registers);
+  mlir::Value hiddenVectors(mlir::Value i, mlir::Value column, int64_t most);
+  /// How many keys of the block, from its first on, queries before `query` of their block see,
+  /// rounded up to a multiple.
+  mlir::Value keysSeenBy(mlir::Value query, int64_t multiple);
   mlir::Value widen(mlir::Value value);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
   mlir::Value rowLanes(mlir::Value start);
 
+  /// Key j of the block is seen by queries from j - diagonal on of theirs; null: by all.
+  mlir::Value diagonal;
   int64_t used = 0;
   uint32_t site = 0; ///< of the draws, or its number among the launch's sites where those are an operand
   mlir::Value siteWord;

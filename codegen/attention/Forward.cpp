@@ -49,10 +49,11 @@ void ForwardEmitter::weighBlock(bool isEdge) {
   Value hidden = real(-1e30), zero = real(0);
   loop(width, s.lanes, [&](Value lane) {
     Value query = add(q0, lane);
+    Value none = constant(0), end = isEdge ? keysOfVector(lane) : constant(s.keyBlock);
     auto place = [&](Value j) { return add(mul(j, width), lane); };
     Value old = load(largest, lane);
     constexpr int64_t unroll = 4;
-    SmallVector<Value> top = carry(s.keyBlock, unroll, old, [&](Value j, ValueRange carried) {
+    SmallVector<Value> top = carry(none, end, unroll, old, [&](Value j, ValueRange carried) {
       Value best = carried[0];
       for (int64_t u = 0; u < unroll; ++u) {
         Value score = load(scores, place(add(j, u)));
@@ -63,7 +64,7 @@ void ForwardEmitter::weighBlock(bool isEdge) {
       }
       return SmallVector<Value>{best};
     });
-    SmallVector<Value> part = carry(s.keyBlock, unroll, zero, [&](Value j, ValueRange carried) {
+    SmallVector<Value> part = carry(none, end, unroll, zero, [&](Value j, ValueRange carried) {
       Value sum = carried[0];
       std::array<Value, 4> factors;
       if (shape.rate > 0)
@@ -141,11 +142,12 @@ void ForwardEmitter::emitTask(Value task) {
   Value keyBase = rowsOf(k, lead, group), valueBase = rowsOf(v, lead, group);
   loop(begin, end, s.keyBlock, [&](Value from) {
     k0 = from;
+    placeBlocks(q0, k0);
     Value keyCount = minimum(constant(s.keyBlock), sub(constant(shape.keys), k0));
     loadRows(k, keyBase, k0, keyCount, s.keyBlock, shape.keySize, s.keyWidth, 1, keys);
     loadRows(v, valueBase, k0, keyCount, s.keyBlock, shape.valueSize, s.valueWidth, 1, values);
     multiply({keys, {}, s.keyWidth, 1}, {columns, {}, 1, width}, {scores, {}, width, 1}, s.keyBlock,
-             width, shape.keySize, /*accumulate=*/false);
+             width, shape.keySize, /*accumulate=*/false, Spares::scores);
     if (Value edge = isEdge(q0, k0))
       branch(
           edge, [&] { weighBlock(true); }, [&] { weighBlock(false); });
@@ -153,7 +155,7 @@ void ForwardEmitter::emitTask(Value task) {
       weighBlock(false);
     multiply({values, {}, 1, s.valueWidth}, {scores, {}, 1, width}, {sumsOfValues, {}, width, 1},
              (shape.valueSize + s.tileRows - 1) / s.tileRows * s.tileRows, width, s.keyBlock,
-             /*accumulate=*/true);
+             /*accumulate=*/true, Spares::keys);
   });
   finish(lead, count);
 }
