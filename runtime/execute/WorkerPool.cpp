@@ -1,4 +1,4 @@
-// WorkerPool: ranges of tasks from one atomic counter.
+// WorkerPool: ranges of tasks from one atomic counter for each worker's share.
 
 #include "runtime/execute/WorkerPool.h"
 
@@ -58,7 +58,9 @@ static uint32_t waitWhile(const std::atomic<uint32_t> &value, uint32_t old) {
   return now;
 }
 
-WorkerPool::WorkerPool(int workers, const Arena &arena) : count(workers), arena(arena) {
+WorkerPool::WorkerPool(int workers, const Arena &arena)
+    : count(workers), arena(arena),
+      shares(std::make_unique<Share[]>(static_cast<size_t>(workers))) {
   useIeeeArithmetic();
   threads.reserve(static_cast<size_t>(count - 1));
   for (int worker = 1; worker < count; ++worker)
@@ -78,10 +80,12 @@ void WorkerPool::run(KernelFunction function, std::byte *const *pointers, int64_
     return function(pointers, arena.scratch(0), 0, taskCount);
   kernel = function;
   operands = pointers;
-  tasks = taskCount;
   // Eight ranges a worker even out unequal speeds and still let a kernel reuse what it packs.
   grain = std::max<int64_t>(1, taskCount / (8 * static_cast<int64_t>(count)));
-  next.store(0, std::memory_order_relaxed);
+  for (int worker = 0; worker < count; ++worker) {
+    shares[worker].next.store(taskCount * worker / count, std::memory_order_relaxed);
+    shares[worker].end = taskCount * (worker + 1) / count;
+  }
   gate.store(gateOpen, std::memory_order_release);
   generation.fetch_add(1, std::memory_order_release);
   generation.notify_all();
@@ -115,11 +119,14 @@ void WorkerPool::serve(int worker) {
 }
 
 void WorkerPool::work(int worker) {
-  while (true) {
-    int64_t first = next.fetch_add(grain, std::memory_order_relaxed);
-    if (first >= tasks)
-      return;
-    kernel(operands, arena.scratch(worker), first, std::min(first + grain, tasks));
+  for (int i = 0; i < count; ++i) {
+    Share &share = shares[(worker + i) % count];
+    while (true) {
+      int64_t first = share.next.fetch_add(grain, std::memory_order_relaxed);
+      if (first >= share.end)
+        break;
+      kernel(operands, arena.scratch(worker), first, std::min(first + grain, share.end));
+    }
   }
 }
 
