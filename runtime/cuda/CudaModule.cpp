@@ -31,15 +31,13 @@ Result<DeviceFacts> readFacts(const Driver &driver, int ordinal) {
     return errorOf(driver, status, fmt::format("asking for the name of device {}", ordinal));
   facts.name = name.data();
   driver.driverVersion(&facts.driverVersion);
-  int threads = 0, blocks = 0, shared = 0, sharedMost = 0;
+  int blocks = 0, shared = 0, sharedMost = 0;
   const std::pair<int, int *> attributes[] = {
-      {capabilityMajor, &facts.major}, {capabilityMinor, &facts.minor},
-      {maxThreadsPerBlock, &threads},  {maxGridX, &blocks},
+      {capabilityMajor, &facts.major}, {capabilityMinor, &facts.minor}, {maxGridX, &blocks},
       {maxSharedPerBlock, &shared},    {maxSharedOptIn, &sharedMost}};
   for (auto [attribute, value] : attributes)
     if (int status = driver.deviceAttribute(value, attribute, facts.device); status != success)
       return errorOf(driver, status, fmt::format("asking what device {} has", ordinal));
-  facts.threadsPerBlock = threads;
   facts.gridBlocks = blocks;
   facts.sharedPerBlock = shared;
   facts.sharedPerBlockMost = std::max(shared, sharedMost);

@@ -14,7 +14,6 @@ struct DeviceFacts {
   Ordinal device = 0;
   std::string name;       ///< "NVIDIA H200"
   int major = 0, minor = 0; ///< the compute capability
-  int64_t threadsPerBlock = 0;
   int64_t gridBlocks = 0;         ///< in the first dimension
   int64_t sharedPerBlock = 0;     ///< bytes that every kernel may take
   int64_t sharedPerBlockMost = 0; ///< bytes that a kernel may take that asks for them
