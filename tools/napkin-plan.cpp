@@ -60,10 +60,16 @@ static Result<Options> readOptions(const rt::ParsedFlags &flags) {
   return options;
 }
 
-/// JSON begins with a brace; CSV never does.
+/// A value of JSON begins with a bracket, a quote, a digit or a sign, or is one of three words. The
+/// first line of CSV, names of columns, begins with none of them.
 static bool isJson(const Text &text) {
   size_t first = text.content.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && text.content[first] == '{';
+  if (first == std::string::npos)
+    return false;
+  std::string_view content = std::string_view(text.content).substr(first);
+  return std::string_view("{[\"-0123456789").find(content[0]) != std::string_view::npos ||
+         content.starts_with("null") || content.starts_with("true") ||
+         content.starts_with("false");
 }
 
 static Result<Text> readText(const std::string &path) {

@@ -28,14 +28,6 @@ static std::vector<std::string_view> splitFields(std::string_view line) {
   }
 }
 
-/// Text from outside, fit to stand in a sentence: short, and without control characters.
-static std::string quote(std::string_view text) {
-  std::string result;
-  for (char c : text.substr(0, 40))
-    result += (unsigned char)c < 0x20 || c == 0x7f ? '?' : c;
-  return fmt::format("'{}{}'", result, text.size() > 40 ? "..." : "");
-}
-
 namespace {
 /// A table with a header, row by row.
 class Rows {

@@ -27,6 +27,10 @@ struct Text {
   std::string content;
 };
 
+/// Text from outside, fit to stand in a sentence: in quotes, of at most 40 characters, and with a
+/// question mark for each control character and each byte that is none of UTF-8.
+std::string quote(std::string_view text);
+
 /// One cell of the printed table.
 struct Cell {
   std::string title;

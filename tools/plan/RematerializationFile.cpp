@@ -24,8 +24,25 @@ static std::string unknownMember(const Json &object, const std::array<std::strin
   for (const std::string &name : object.names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       return fmt::format("there is no member {}; the members are {}",
-                         rt::quoteJson(name.substr(0, 40)), fmt::join(known, ", "));
+                         quote(name), fmt::join(known, ", "));
   return "";
+}
+
+/// The object that a file holds; it says what it is to have where there is another value.
+static Result<Json> readObject(const Text &text, std::string_view wanted) {
+  std::string problem;
+  std::optional<Json> json = rt::parseJson(text.content, problem);
+  if (!json)
+    return fault(text, fmt::format("is no JSON: {}", problem));
+  if (!json->isObject())
+    return fault(text, fmt::format("holds {}, and an object is wanted: {}",
+                                   json->isList()      ? "a list"
+                                   : json->isString()  ? "a string"
+                                   : json->isNumber()  ? "a number"
+                                   : json->isBoolean() ? "true or false"
+                                                       : "null",
+                                   wanted));
+  return std::move(*json);
 }
 
 namespace {
@@ -124,10 +141,9 @@ void Builder::addRelations(const Json &node, int64_t number) {
 }
 
 Result<RematFile> nap::plan::readRematFile(const Text &text) {
-  std::string problem;
-  std::optional<Json> json = rt::parseJson(text.content, problem);
+  Result<Json> json = readObject(text, "{\"budget\": .., \"nodes\": [..], \"edges\": [..]}");
   if (!json)
-    return fault(text, fmt::format("is no JSON: {}", problem));
+    return json.error();
   static constexpr std::array<std::string_view, 5> members = {"budget", "resident", "order",
                                                               "nodes", "edges"};
   if (std::string unknown = unknownMember(*json, members); !unknown.empty())
@@ -140,7 +156,7 @@ Result<RematFile> nap::plan::readRematFile(const Text &text) {
   std::string order = "free";
   reader.read(*json, "order", order, false);
   if (order != "free" && order != "fixed")
-    reader.fail(fmt::format("'order' is {} and free or fixed is wanted", rt::quoteJson(order)));
+    reader.fail(fmt::format("'order' is {} and free or fixed is wanted", quote(order)));
   builder.file.mayMove = order == "free";
   if (json->find("budget"))
     builder.file.budget = builder.readAmount(*json, "budget", true);
@@ -182,10 +198,9 @@ std::string nap::plan::writeSchedule(const RematFile &file, const planning::Sequ
 }
 
 Result<planning::Sequence> nap::plan::readSchedule(const Text &text, const RematFile &file) {
-  std::string problem;
-  std::optional<Json> json = rt::parseJson(text.content, problem);
+  Result<Json> json = readObject(text, "{\"schedule\": [..]}");
   if (!json)
-    return fault(text, fmt::format("is no JSON: {}", problem));
+    return json.error();
   JsonReader reader;
   std::vector<int64_t> nodes;
   reader.read(*json, "schedule", nodes);

@@ -22,6 +22,9 @@ problems = {
     "upside_down": header + "a,3,3,4\n",
     "unknown_column": "id,lower,upper,size,alignment\n",
     "zeros": "\0" * 1000,
+    "bytes": b"\xff\xfe\x00i\xc3(\xe2\x82\xac\xed\xa0\x80\xc2\x9b1m" + b"\xe2\x82\xac" * 100,
+    "list": "[1, 2]",
+    "number": " 12",
 }
 header = "id,lower,upper,size,offset\n"
 solutions = {
@@ -36,4 +39,4 @@ solutions = {
 (folder / "solutions").mkdir(parents=True)
 for place, files in [(folder, problems), (folder / "solutions", solutions)]:
     for name, text in files.items():
-        (place / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
+        (place / f"{name}.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
