@@ -60,7 +60,11 @@ def FusePass : Pass<"nap-fuse", "::mlir::ModuleOp"> {
   let summary = "leaves only kernels: regions of the graph that become one launch each";
   let description = [{ Exact: an op has the same bits in any kernel. }];
   let options = [Option<"singleOps", "single-ops", "bool", "false",
-                        "each op its own kernel">];
+                        "each op its own kernel">,
+                 Option<"storeMasks", "store-masks", "bool", "false",
+                        "store the mask that is made of a draw, a byte an element, rather than draw again">,
+                 Option<"recompute", "recompute", "bool", "true",
+                        "compute in several kernels also what is made of as many bytes as it has">];
 }
 
 def ChooseSchedulesPass : Pass<"nap-choose-schedules", "::mlir::ModuleOp"> {

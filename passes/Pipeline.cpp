@@ -36,7 +36,9 @@ void nap::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   add(createSplitReductionsPass());
   // Kernels, how they are cut, their tensors' places, and one definition for equal ones.
   if (!isDone)
-    passes.addPass(createFusePass({.singleOps = llvm::is_contained(options.disabled, "nap-fuse")}));
+    passes.addPass(createFusePass({.singleOps = llvm::is_contained(options.disabled, "nap-fuse"),
+                                   .storeMasks = options.storeMasks,
+                                   .recompute = options.fuseRecompute}));
   isDone |= options.last == "nap-fuse";
   ChooseSchedulesPassOptions schedules;
   schedules.minTasks = options.minTasks;

@@ -17,6 +17,10 @@ struct PipelineOptions {
   bool remarks = false;
   /// Update each parameter as soon as its gradient is final (nap-assemble-step).
   bool fusedUpdate = false;
+  /// Store masks that are made of draws (nap-fuse).
+  bool storeMasks = false;
+  /// Compute elementwise values again in each kernel where that moves fewer bytes (nap-fuse).
+  bool fuseRecompute = true;
   /// What the backward pass keeps (nap-checkpoint); bytes of the arena and the scratch of
   /// `workers`, 0 for no limit.
   std::string checkpoint = "none";

@@ -76,7 +76,7 @@ for python in (sys.executable, "/usr/bin/python3"):
         config.available_features.add("scipy")
         config.substitutions.append(("%scipy_python", python))
         break
-# A browser without a window; Debian's chromium-headless-shell is 60 MB, so tools/setup leaves it out.
+# A browser without a window.
 browser = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 if browser:
     config.available_features.add("chromium")

@@ -78,7 +78,8 @@ enum class Fit {
 /// Decides for one block.
 class Fuser {
 public:
-  Fuser(Block &block, const DenseSet<Value> &stored) : block(block), stored(stored) {}
+  Fuser(Block &block, const DenseSet<Value> &stored, bool recomputes)
+      : block(block), stored(stored), recomputes(recomputes) {}
   SmallVector<KernelGroup> run();
 
 private:
@@ -102,6 +103,7 @@ private:
 
   Block &block;
   const DenseSet<Value> &stored;
+  bool recomputes;
   SmallVector<Group> groups;
   DenseMap<Value, SmallVector<Demand, 2>> demands;
   DenseMap<Value, Recipe> recipes;
@@ -327,9 +329,19 @@ double Fuser::bytesToCompute(Value value, const Demand &wish, double element) {
   return bytes;
 }
 
+/// Whether a value is made of fewer bytes in memory than it has.
+static bool isMadeOfLess(Value value, const Recipe &recipe) {
+  int64_t bytes = 0;
+  for (Value leaf : recipe.leaves)
+    bytes += bytesOf(leaf.getType());
+  return bytes < bytesOf(value.getType());
+}
+
 /// Whether computing the value again in every kernel but the first reads less than storing and
 /// reading it would move.
 bool Fuser::isWorthRecomputing(Value value, ArrayRef<Demand> wishes) {
+  if (!recomputes)
+    return isMadeOfLess(value, recipes[value]);
   bool isSmall = llvm::all_of(wishes, [&](const Demand &wish) {
     const Group &group = groups[wish.group];
     int64_t elements = std::max(group.elements(), ShapedType::getNumElements(group.summed));
@@ -567,8 +579,9 @@ SmallVector<KernelGroup> Fuser::run() {
   return result;
 }
 
-SmallVector<KernelGroup> nap::groupFused(Block &block, const DenseSet<Value> &stored) {
-  return Fuser(block, stored).run();
+SmallVector<KernelGroup> nap::groupFused(Block &block, const DenseSet<Value> &stored,
+                                         bool recomputes) {
+  return Fuser(block, stored, recomputes).run();
 }
 
 SmallVector<KernelGroup> nap::groupSingleOps(Block &block, const DenseSet<Value> &stored) {

@@ -113,6 +113,19 @@ static DenseSet<Value> inexpressibleViews(Block &block) {
   return stored;
 }
 
+/// The mask that is made of a draw alone, such as dropout's; null where there is none or one op
+/// reads it, views aside.
+static Value maskOf(Operation *draw) {
+  Value value = draw->getResult(0);
+  while (!getElementTypeOrSelf(value.getType()).isInteger(1)) {
+    Operation *reader = value.hasOneUse() ? *value.user_begin() : nullptr;
+    if (!reader || !(isView(reader) || isa<Fusable>(reader)))
+      return {};
+    value = reader->getResult(0);
+  }
+  return value.hasOneUse() ? Value() : value;
+}
+
 /// Makes every returned value one that a kernel can store for its declaration alone; adds returned
 /// views to `stored`. An argument returned as the new version of its own declaration stays: nothing
 /// is to do.
@@ -158,8 +171,12 @@ struct FusePass : nap::impl::FusePassBase<FusePass> {
       settleReturnedValues(func, stored);
       if (!singleOps)
         markPlacedJoins(func);
+      if (storeMasks)
+        for (Operation &op : block)
+          if (Value mask = isa<RandomUniformOp, RandomNormalOp>(op) ? maskOf(&op) : Value())
+            stored.insert(mask);
       SmallVector<KernelGroup> groups =
-          singleOps ? groupSingleOps(block, stored) : groupFused(block, stored);
+          singleOps ? groupSingleOps(block, stored) : groupFused(block, stored, recompute);
       if (!singleOps)
         joinEpilogues(block, groups);
       if (failed(emitKernels(func, groups)))

@@ -73,6 +73,10 @@ static constexpr FlagSpec kModelFlags[] = {
     {"disable-pass", "NAME",
      "leave out nap-simplify, nap-recognize, nap-chunk-rows, nap-split-reductions, nap-fuse or "
      "nap-schedule; may repeat"},
+    {"store-masks", "", "store dropout's masks, a byte an element, rather than draw them again"},
+    {"fuse-recompute", "on|off",
+     "off: store what several kernels read, unless it is made of fewer bytes than it has; default "
+     "on"},
     {"remarks", "", "say why what comes near attention, or a head, was left as it is written"},
     {"chunks", "N",
      "compute the head and its loss in N parts, whatever its size; for tests of parts"},
@@ -283,6 +287,13 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
   }
   pipeline.remarks = flags.has("remarks");
   pipeline.fusedUpdate = flags.has("fused-update");
+  pipeline.storeMasks = flags.has("store-masks");
+  if (const std::string *value = flags.find("fuse-recompute")) {
+    if (*value != "on" && *value != "off")
+      return fail(fmt::format("--fuse-recompute={}: on or off is wanted", *value),
+                  ExitStatus::wrongUsage);
+    pipeline.fuseRecompute = *value == "on";
+  }
   if (const std::string *last = flags.find("after"))
     pipeline.last = *last;
   if (const std::string *value = flags.find("min-tasks")) {

@@ -246,7 +246,9 @@ std::string nap::printPlanHtml(const PlanTable &table) {
   beginPage(out, table.model + ", plans",
             "polyline{fill:none;stroke:#46a}.plan{fill:#46a}.chosen{fill:#a42;stroke:#a42;"
             "stroke-width:4}.named{fill:none;stroke:#333}line{stroke:#333}text{font:12px "
-            "sans-serif}.legend b{display:inline-block;width:1em;height:1em;margin:0 .3em 0 1em}");
+            "sans-serif}.legend b{display:inline-block;width:1em;height:1em;margin:0 .3em 0 1em}"
+            // Names of kernels have no blanks to break at.
+            ".live td:nth-child(n+5):nth-child(-n+8){overflow-wrap:anywhere}");
   out << fmt::format("<p>Parameters, states and inputs {:.1f} MiB, scratch of {} workers {:.1f} "
                      "MiB; no plan is below {:.1f} MiB.</p>\n",
                      inMiB(table.declaredBytes), table.workers, inMiB(table.scratchBytes),
