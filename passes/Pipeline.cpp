@@ -3,6 +3,7 @@
 
 #include "passes/Passes.h"
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -80,7 +81,10 @@ LogicalResult nap::runPipeline(ModuleOp module, const PipelineOptions &options,
   buildPipeline(manager, options);
   manager.addInstrumentation(
       std::make_unique<CallbackInstrumentation>(std::move(beforePass), std::move(afterPass)));
-  return manager.run(module);
+  manager.enableVerifier(options.verifiesEach);
+  if (failed(manager.run(module)))
+    return failure();
+  return options.verifiesEach ? success() : verify(module);
 }
 
 void nap::registerNapkinPipeline() {

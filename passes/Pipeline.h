@@ -31,6 +31,8 @@ struct PipelineOptions {
   int64_t minTasks = 1;
   /// The pass to stop after, at its first occurrence; empty: run all.
   std::string last;
+  /// Verify the module after each pass, or but once, after the last.
+  bool verifiesEach = true;
   /// Into how many parts the rows of each product that nap-chunk-rows knows are cut; 0: large ones,
   /// by their bytes.
   int64_t chunks = 0;

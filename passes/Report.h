@@ -94,13 +94,21 @@ std::vector<std::pair<mlir::Operation *, int64_t>> stepFunctions(mlir::ModuleOp 
 /// Adds the row of `pass`, which has just run on `module`.
 void recordPass(Ledger &ledger, llvm::StringRef pass, mlir::ModuleOp module);
 
+/// Adds what the last graph alone tells; after the last `recordPass`, before anything is printed.
+void finishLedger(Ledger &ledger, mlir::ModuleOp module);
+
 /// What a run measured of a step (`--audit-file`, docs/runtime.md).
 struct MeasuredStep {
   double seconds = 0;
+  /// How many steps were timed.
+  int64_t steps = 0;
   /// Bytes and what counted them; where none did, why.
   std::optional<double> bytes;
   std::string bytesName, whyNoBytes;
 };
+
+/// The fewest timed steps that an MFU is of: one alone may be any time.
+inline constexpr int64_t kFewestTimedSteps = 3;
 
 /// What a report shows beside the rows.
 struct ReportOptions {
@@ -112,6 +120,11 @@ struct ReportOptions {
   const Preset *preset = nullptr;
   /// Null: nothing was measured. Its time is `stepSeconds`.
   const MeasuredStep *measured = nullptr;
+
+  /// Whether the use of the device can be told: it is known, and enough steps were timed.
+  bool tellsUse() const {
+    return device && stepSeconds > 0 && (!measured || measured->steps >= kFewestTimedSteps);
+  }
 };
 
 /// Use of a device in a step of a measured time: FLOPs over their peaks, over the time. Products of
@@ -165,11 +178,14 @@ void printLedgerHtml(const Ledger &ledger, const ReportOptions &options, llvm::r
 /// where that is null planned bytes; rounded up. What takes nothing has no line.
 void printFolded(mlir::ModuleOp module, const Device *device, llvm::raw_ostream &out);
 
-/// Prints, as CSV, the bytes in use by class during each op of the step's functions.
-void printTimeline(mlir::ModuleOp module, llvm::raw_ostream &out);
+/// Prints, as CSV, the bytes in use by class during each op of the step's functions, and what lies
+/// idle below the highest of them; `row` is that of the module.
+void printTimeline(const LedgerRow &row, mlir::ModuleOp module, llvm::raw_ostream &out);
 
 /// Prints the formula of what each kernel or op called `name` counts, with its numbers put in; of
-/// every one if that is "all". The lines of its ops add up to its sum. False if there is none.
-bool explainOp(mlir::ModuleOp module, llvm::StringRef name, llvm::raw_ostream &out);
+/// every one if that is "all". The lines of its ops add up to its sum. With `preset`, which counts
+/// op by op (model/ByPreset.h), its count too, and the intensity by it. False if there is none.
+bool explainOp(mlir::ModuleOp module, llvm::StringRef name, const Preset *preset,
+               llvm::raw_ostream &out);
 
 } // namespace nap

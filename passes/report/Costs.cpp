@@ -180,7 +180,7 @@ private:
 
   /// By root, then by the view of it that is read: the most elements of the view that one op reads.
   /// Different views are taken to show different elements, as far as the root has so many.
-  llvm::MapVector<Value, llvm::SmallMapVector<Value, int64_t, 2>> byRoot;
+  llvm::SmallMapVector<Value, llvm::SmallMapVector<Value, int64_t, 2>, 4> byRoot;
 };
 
 } // namespace

@@ -93,7 +93,9 @@ void Reader::readEinsum(EinsumOp einsum) {
       multiplied.insert(sourceOf(operand.get()));
       facts.tokens = std::max(facts.tokens, rowsBeside(einsum, operand.getOperandNumber()) * times);
       facts.head = flops.exact * times;
-      facts.headType = typeText(einsum.getType());
+      facts.headTensor = einsum.getType();
+      facts.headType = typeText(facts.headTensor);
+      facts.headBytes = bytesOf(facts.headTensor);
     }
   addPart(name, flops);
 }

@@ -27,8 +27,12 @@ struct ModelFacts {
   /// Of it, attention; and the last product with a weight: a language model's head.
   ModelFlops attention;
   Count head = 0;
-  /// The head's result: "4x1024x50257xf32".
+  /// The head's result: "4x1024x50257xf32", and its bytes; whether a program of kernels stores
+  /// but parts of it (nap-chunk-rows).
   std::string headType;
+  mlir::Type headTensor;
+  int64_t headBytes = 0;
+  bool isHeadInParts = false;
   /// Probabilities of all attention heads, hidden ones too.
   Count scores = 0;
   std::vector<ModelPart> parts;

@@ -143,10 +143,26 @@ static void readFacts(Ledger &ledger, const LedgerRow &row, ModuleOp module) {
     ledger.facts.beside = work.vec + work.cmp + work.cvt;
     ledger.facts.outer = outerProducts(module);
   }
-  bool hasKernels = llvm::any_of(stepFunctions(module), [](auto function) {
-    return llvm::any_of(cast<func::FuncOp>(function.first).getOps(),
-                        [](Operation &op) { return isa<KernelOp, LaunchOp>(op); });
-  });
+  // Passes before the step is put together change it.
+  if (module.lookupSymbol("train_step") || module.lookupSymbol("micro_first"))
+    finishLedger(ledger, module);
+}
+
+void nap::finishLedger(Ledger &ledger, ModuleOp module) {
+  auto head = dyn_cast_if_present<RankedTensorType>(ledger.facts.headTensor);
+  auto isWholeHead = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return head && tensor && tensor.getNumElements() >= head.getNumElements();
+  };
+  bool hasKernels = false, hasHead = false;
+  for (auto [func, times] : stepFunctions(module))
+    for (Operation &op : cast<func::FuncOp>(func).getOps()) {
+      hasKernels |= isa<KernelOp, LaunchOp>(op);
+      for (Value result : op.getResults())
+        hasHead |= isWholeHead(result.getType());
+    }
+  ledger.facts.isHeadInParts = hasKernels && !hasHead;
+  // Kernels hide what a whole function reads of a tensor.
   if (!hasKernels)
     ledger.facts.graphBytes = graphBytes(module);
 }

@@ -24,6 +24,7 @@ struct ReportPass : nap::impl::ReportPassBase<ReportPass> {
     }
     nap::Ledger ledger;
     nap::recordPass(ledger, "now", getOperation());
+    nap::finishLedger(ledger, getOperation());
     nap::ReportOptions options;
     options.device = known;
     nap::printLedger(ledger, options, llvm::errs());

@@ -19,7 +19,17 @@ static void addLargestTensor(const Ledger &ledger, std::vector<std::string> &war
   warnings.push_back(fmt::format(
       "{} are the largest single tensor at the peak: {} MiB, {:.0f} % of it",
       isLogits ? "logits (" + ledger.facts.headType + ")" : largest.name,
-      mebibytes(double(largest.bytes)), 100 * double(largest.bytes) / double(row.memory.total())));
+      shortMiB(double(largest.bytes)), 100 * double(largest.bytes) / double(row.memory.total())));
+}
+
+/// Logits that are never there as a whole, where that saves a tenth of all memory.
+static void addHeadInParts(const Ledger &ledger, std::vector<std::string> &warnings) {
+  const ModelFacts &facts = ledger.facts;
+  bool isLarge = facts.headBytes * 10 >= ledger.rows.back().memory.total();
+  if (facts.isHeadInParts && isLarge && facts.headBytes > 0)
+    warnings.push_back(
+        fmt::format("logits ({}) would be {} MiB whole: no kernel stores more than some rows",
+                    facts.headType, shortMiB(double(facts.headBytes))));
 }
 
 /// What memory-bound kernels take of the time at the roof.
@@ -47,6 +57,7 @@ std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *dev
     if (each.isBroken)
       warnings.push_back(fmt::format("{}: {}", each.pass, each.check));
   addLargestTensor(ledger, warnings);
+  addHeadInParts(ledger, warnings);
   if (device)
     addMemoryBound(row, *device, warnings);
   double sixNd = 6.0 * double(ledger.facts.parameters) * double(ledger.facts.tokens);

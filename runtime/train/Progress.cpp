@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <numeric>
 #include <unistd.h>
 
 namespace napkin::runtime {
@@ -26,9 +27,15 @@ static void appendNumber(Line &line, double value) {
 Progress::Progress(const Setting &setting, std::optional<FileWriter> log)
     : setting(setting), log(std::move(log)), terminal(isatty(STDERR_FILENO) != 0) {}
 
-std::optional<double> Progress::useOf(double seconds) {
-  if (setting.peakFlopsPerSecond <= 0)
+std::optional<double> Progress::useOf(int64_t steps, int64_t nanoseconds) {
+  auto fewest = static_cast<int64_t>(lastNanoseconds.size());
+  if (setting.peakFlopsPerSecond <= 0 || timedSteps < fewest)
     return std::nullopt;
+  if (steps < fewest) {
+    steps = fewest;
+    nanoseconds = std::accumulate(lastNanoseconds.begin(), lastNanoseconds.end(), int64_t{0});
+  }
+  double seconds = static_cast<double>(nanoseconds) * 1e-9 / static_cast<double>(steps);
   double use = setting.flopsPerStep / seconds / setting.peakFlopsPerSecond;
   mostUse = std::max(mostUse, use);
   return use <= 1 ? std::optional(use) : std::nullopt;
@@ -37,6 +44,9 @@ std::optional<double> Progress::useOf(double seconds) {
 Failure Progress::step(int64_t number, const StepRunner &runner, int64_t nanoseconds) {
   windowSteps += 1;
   windowNanoseconds += nanoseconds;
+  timedSteps += 1;
+  std::rotate(lastNanoseconds.begin(), lastNanoseconds.begin() + 1, lastNanoseconds.end());
+  lastNanoseconds.back() = nanoseconds;
   int64_t now = nowNanoseconds();
   constexpr int64_t second = 1'000'000'000;
   int64_t interval = terminal ? second / 10 : 5 * second;
@@ -69,7 +79,7 @@ Failure Progress::step(int64_t number, const StepRunner &runner, int64_t nanosec
   else
     fmt::format_to(out, ", \"samples_per_second\": {:.1f}",
                    static_cast<double>(setting.samplesPerStep) / seconds);
-  if (std::optional<double> use = useOf(seconds))
+  if (std::optional<double> use = useOf(1, nanoseconds))
     fmt::format_to(out, ", \"mfu\": {:.4f}", *use);
   fmt::format_to(out, "}}\n");
   return log->write(std::string_view(line.data(), line.size()));
@@ -88,7 +98,7 @@ void Progress::show(int64_t number, const StepRunner &runner) {
     fmt::format_to(out, "  {:.0f} samples/s",
                    static_cast<double>(setting.samplesPerStep) / seconds);
   fmt::format_to(out, "  {:.2f} ms/step", seconds * 1e3);
-  if (std::optional<double> use = useOf(seconds))
+  if (std::optional<double> use = useOf(windowSteps, windowNanoseconds))
     fmt::format_to(out, "  MFU {:.1f} %", 100 * *use);
   auto left = static_cast<int64_t>(seconds * static_cast<double>(setting.steps - number - 1));
   if (left >= 3600)

@@ -6,6 +6,8 @@
 #include "runtime/files/File.h"
 #include "runtime/train/StepRunner.h"
 
+#include <array>
+
 namespace napkin::runtime {
 
 /// Tells how a run goes: one line on standard error, kept up to date on a terminal, and a JSON line
@@ -37,9 +39,10 @@ public:
 
 private:
   void show(int64_t step, const StepRunner &runner);
-  /// Model FLOPs over what the peak allows in the time of a step; none where there is no peak, or a
-  /// wrong one.
-  std::optional<double> useOf(double seconds);
+  /// Model FLOPs over what the peak allows in the time of a step, by the last `steps`, which took
+  /// so long together; by the last three where those are fewer. None before there are three, where
+  /// there is no peak, or a wrong one.
+  std::optional<double> useOf(int64_t steps, int64_t nanoseconds);
 
   Setting setting;
   std::optional<FileWriter> log;
@@ -47,6 +50,9 @@ private:
   bool lineOpen = false;
   int64_t lastShownAt = 0;
   double mostUse = 0;
+  /// Nanoseconds of the last steps, the oldest first; how many have been timed.
+  std::array<int64_t, 3> lastNanoseconds = {};
+  int64_t timedSteps = 0;
   int64_t windowSteps = 0;       ///< since the line was last shown
   int64_t windowNanoseconds = 0; ///< of those steps
 };

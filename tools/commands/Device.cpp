@@ -20,15 +20,30 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   ExitStatus status;
   auto flags = parseCommand(arguments,
                             {{"show", "", "print what is stored, measure nothing"},
-                             {"list", "", "print the table of known devices, measure nothing"}},
+                             {"list", "", "print the table of known devices, measure nothing"},
+                             {"device", "D",
+                              "print each figure of a device with its source, of the table, "
+                              "'host' or a JSON file; measure nothing"}},
                             "napkin device [flags]", 0, status);
   if (!flags)
     return status;
   if (flags->has("list") && flags->has("show"))
     return fail("--list and --show: the table or what was measured; leave one out",
                 ExitStatus::wrongUsage);
+  if (flags->has("device") && (flags->has("list") || flags->has("show")))
+    return fail("--device prints one device alone; leave out the other flag",
+                ExitStatus::wrongUsage);
   if (flags->has("list")) {
     auto failure = rt::writeOutput(deviceTable());
+    return failure ? fail(*failure) : ExitStatus::done;
+  }
+  if (flags->has("device")) {
+    std::optional<Device> device;
+    if ((status = readDeviceFlag(*flags, device)) != ExitStatus::done)
+      return status;
+    if (!device)
+      return ExitStatus::wrongUsage;
+    auto failure = rt::writeOutput(deviceSources(*device));
     return failure ? fail(*failure) : ExitStatus::done;
   }
   rt::DevicePeaks peaks;

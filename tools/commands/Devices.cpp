@@ -29,7 +29,7 @@ static ExitStatus readHost(std::optional<Device> &device) {
   for (const rt::MatrixPeak &peak : peaks.matrices) {
     std::string type(rt::nameOf(peak.dtype));
     if (peak.threads == threads)
-      host.peaks.push_back({type, usualSums(type).str(), peak.flopsPerSecond});
+      host.peaks.push_back({type, usualSums(type).str(), peak.flopsPerSecond, ""});
   }
   // Tensors of a step lie in memory: the largest working set.
   constexpr double memorySize = 1e12;
@@ -104,6 +104,39 @@ rt::DevicePeaks nap::peaksOfGpu(llvm::StringRef name) {
   return peaks;
 }
 
+/// "1410 MHz x 256 FMA x 432 units x 2 = 311.9".
+static std::string derivation(const Device &device) {
+  return fmt::format("{:.0f} MHz x {:.0f} FMA x {:.0f} units x 2 = {:.1f}", device.clock / 1e6,
+                     device.multiplyAddsPerUnit, device.units, device.derivedPeak() / 1e12);
+}
+
+std::string nap::deviceSources(const Device &device) {
+  std::string text = fmt::format("{}, figure by figure\n", device.title);
+  auto line = [&](const std::string &name, double figure, const char *unit,
+                  const std::string &source) {
+    text += fmt::format("  {:<13}{:>9.6g} {:<9}{}\n", name, figure, unit,
+                        source.empty() ? device.source : source);
+  };
+  for (const Peak &peak : device.peaks) {
+    bool isUsual = peak.accumulate == usualSums(peak.input);
+    line(peak.input + (isUsual ? "" : "/" + peak.accumulate), peak.flops / 1e12, "TFLOP/s",
+         peak.source);
+    if (device.derivedPeak() > 0 && isUsual && peak.input == device.clockInput)
+      text += fmt::format("  {:<13}{:>9} {}: {}\n", "", "", derivation(device), device.clockSource);
+  }
+  line("bandwidth", device.bandwidth / 1e12, "TB/s", device.bandwidthSource);
+  if (device.memory > 0)
+    line("memory", device.memory / 1e9, "GB", device.memorySource);
+  line("launch", device.launchSeconds * 1e6, "us",
+       device.launchSeconds == Device().launchSeconds ? "taken for every GPU"
+       : device.isMeasured                            ? "taken for every processor"
+                                                      : device.source);
+  if (device.bestMeasured > 0)
+    line("best product", device.bestMeasured / 1e12, "TFLOP/s",
+         "measured by people: Stas Bekman, Machine Learning Engineering; never a peak");
+  return text;
+}
+
 std::string nap::deviceTable() {
   std::string text =
       "Dense peaks in TFLOP/s by type of operands (and of sums where it is not f32); memory.\n";
@@ -117,9 +150,7 @@ std::string nap::deviceTable() {
     }
     text += '\n';
     if (device.derivedPeak() > 0)
-      text += fmt::format("{:<14}{:.0f} MHz x {:.0f} FMA x {:.0f} units x 2 = {:.1f}\n", "",
-                          device.clock / 1e6, device.multiplyAddsPerUnit, device.units,
-                          device.derivedPeak() / 1e12);
+      text += fmt::format("{:<14}{}: {}\n", "", device.clockInput, derivation(device));
     if (device.bestMeasured > 0)
       text += fmt::format("{:<14}best product measured {:.1f}, {:.1f} % of the peak\n", "",
                           device.bestMeasured / 1e12,

@@ -17,6 +17,10 @@ ExitStatus readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &devic
 /// The table as text: a line a device with its peaks, bandwidth, memory and source.
 std::string deviceTable();
 
+/// Each figure of a device on a line of its own, with its source and, where its factors are known,
+/// how it follows from them.
+std::string deviceSources(const Device &device);
+
 /// The peaks of the GPU that its driver calls `name`, "NVIDIA H200", from the table; none where it
 /// is not there.
 napkin::runtime::DevicePeaks peaksOfGpu(llvm::StringRef name);

@@ -15,6 +15,7 @@
 #include "runtime/files/Console.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
+#include "tools/commands/math/ElementTypes.h"
 #include "tools/commands/math/Memory.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -126,12 +127,14 @@ static ModelFacts readTransformer(Numbers &numbers) {
   sizes.layers = numbers.get("layers", 0);
   sizes.width = numbers.get("width", 0);
   sizes.heads = numbers.positive("heads", 1);
+  if (!numbers.has("head-size"))
+    numbers.checkHeads(sizes.width, sizes.heads, "heads that do, or --head-size");
   sizes.headSize = numbers.get("head-size", sizes.width / sizes.heads);
   sizes.ffn = numbers.get("ffn", 4 * sizes.width);
   sizes.context = numbers.get("context", 0);
   sizes.vocab = numbers.get("vocab", 0);
   sizes.tokens =
-      numbers.has("tokens") ? numbers.get("tokens", 0) : numbers.get("batch", 1) * sizes.context;
+      numbers.has("tokens") ? numbers.need("tokens") : numbers.positive("batch", 1) * sizes.context;
   sizes.parameters = numbers.positive("parameters", 0);
   if (!(sizes.tokens > 0))
     numbers.fail("--tokens or --context is wanted");
@@ -304,15 +307,10 @@ static std::string rowsText(Numbers &numbers) {
 /// the first: L (L - 1) / 2.
 static std::string checkpointText(Numbers &numbers) {
   double layers = numbers.need("layers");
-  auto whole = [&](std::string_view name, double number, double most) {
-    if (number != std::floor(number) || number < 1 || number > most)
-      numbers.fail(
-          fmt::format("--{}={:.6g}: wanted a whole number from 1 to {:.6g}", name, number, most));
-  };
-  constexpr double mostLayers = 1e6;
-  whole("layers", layers, mostLayers);
   double every = numbers.positive("every", std::ceil(std::sqrt(layers)));
-  whole("every", every, layers);
+  if (every > layers)
+    numbers.fail(
+        fmt::format("--every={:g}: there are {:g} layers; wanted at most as many", every, layers));
   double bytes = numbers.positive("bytes", 0);
   std::string text = fmt::format("{:<22}{:>10}{:>15}{:>16}{:>10}{}\n", "kept", "layers",
                                  "most at once", "layers again", "step x",
@@ -338,7 +336,7 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
     return "";
   }
   std::string text;
-  auto line = [&](const char *name, const llvm::fltSemantics &semantics, int bits) {
+  auto line = [&](const char *name, const llvm::fltSemantics &semantics, llvm::StringRef type) {
     llvm::APFloat rounded(*value);
     bool losesInfo;
     rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
@@ -347,16 +345,16 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
                             ? ""
                             : fmt::format("{:.3g} %", 100 * std::abs(back / *value - 1));
     bool isLost = (back == 0 && *value != 0) || !std::isfinite(back);
-    text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}\n", name, bits, fmt::format("{:.9g}", back),
-                        isLost ? "lost" : error);
+    text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}\n", name, findElementType(type)->bits,
+                        fmt::format("{:.9g}", back), isLost ? "lost" : error);
   };
-  line("f64", llvm::APFloat::IEEEdouble(), 64);
-  line("f32", llvm::APFloat::IEEEsingle(), 32);
-  line("bf16", llvm::APFloat::BFloat(), 16);
-  line("f16", llvm::APFloat::IEEEhalf(), 16);
-  line("f8E5M2", llvm::APFloat::Float8E5M2(), 8);
-  line("f8E4M3", llvm::APFloat::Float8E4M3FN(), 8);
-  line("f4E2M1", llvm::APFloat::Float4E2M1FN(), 4);
+  line("f64", llvm::APFloat::IEEEdouble(), "f64");
+  line("f32", llvm::APFloat::IEEEsingle(), "f32");
+  line("bf16", llvm::APFloat::BFloat(), "bf16");
+  line("f16", llvm::APFloat::IEEEhalf(), "f16");
+  line("f8E5M2", llvm::APFloat::Float8E5M2(), "f8");
+  line("f8E4M3", llvm::APFloat::Float8E4M3FN(), "f8");
+  line("f4E2M1", llvm::APFloat::Float4E2M1FN(), "f4");
   return text;
 }
 

@@ -40,8 +40,12 @@ public:
   /// Reads the model file that the flags name and makes its graph. Prints every error. A target
   /// other than the CPU is one unless `takesCuda`.
   ExitStatus read(const ParsedFlags &flags, bool takesCuda = false);
-  /// Leaves out what only a program that runs needs, the hash of the graph; before `read`.
-  void onlyReport() { wantsHash = false; }
+  /// Leaves out what only a program that runs needs, the hash of the graph, and verifying after
+  /// each pass what no one compiles; before `read`.
+  void onlyReport() {
+    wantsHash = false;
+    pipeline.verifiesEach = false;
+  }
   /// Runs the passes.
   ExitStatus plan(const PassCallback &afterPass = {});
   /// Makes what the runtime knows of a planned model.

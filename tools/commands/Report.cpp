@@ -1,5 +1,6 @@
 // napkin report: the ledger of a model, a row a pass.
 #include "passes/Report.h"
+#include "passes/report/model/ByPreset.h"
 #include "runtime/files/Console.h"
 #include "tools/commands/Activations.h"
 #include "tools/commands/Devices.h"
@@ -25,7 +26,9 @@ static constexpr FlagSpec kReportFlags[] = {
      "run the forward pass once on initial values: mean and deviation of what layers pass on"},
     {"data", "[INPUT=]FILE", "with --activations: its first batch; default: drawn numbers and ids"},
     {"threads", "N", "workers, whose scratch counts; default: all processors of this process"},
-    {"preset", "NAME", "count the model's FLOPs as a paper does, such as palm"},
+    {"preset", "NAME",
+     "count the model's FLOPs as a paper does, such as palm; with --explain those of ops, such as "
+     "cs336"},
     {"json", "", "print JSON"},
     {"html", "", "print a page of HTML that needs nothing else"},
     {"folded", "WEIGHT",
@@ -43,6 +46,12 @@ static bool readPreset(const ParsedFlags &flags, const Preset *&preset) {
   if (!name || *name == "exact")
     return true;
   preset = findPreset(*name);
+  if (preset && flags.has("explain") && !countsOps(*preset)) {
+    fail(fmt::format("--preset={}: it counts parameters, not ops; of an op there are exact, {}",
+                     *name, opPresetNames()),
+         ExitStatus::wrongUsage);
+    return false;
+  }
   if (preset)
     return true;
   fail(fmt::format("--preset={}: the presets are exact, {}", *name, presetNames()),
@@ -102,7 +111,7 @@ static ExitStatus checkFlags(const ParsedFlags &flags) {
 /// More than a device can do was not done: the time or the device is wrong. The status goes
 /// through.
 static ExitStatus checkUse(const Ledger &ledger, const ReportOptions &options) {
-  if (!options.device || options.stepSeconds <= 0)
+  if (!options.tellsUse())
     return ExitStatus::done;
   Utilisation use = utilisationOf(ledger, *options.device, options.stepSeconds);
   for (auto [what, value] : {std::pair{"MFU", use.exact}, {"HFU", use.hardware}})
@@ -120,8 +129,10 @@ static ExitStatus checkUse(const Ledger &ledger, const ReportOptions &options) {
 static ExitStatus recordPasses(Model &model, const ParsedFlags &flags, Ledger &ledger) {
   recordPass(ledger, "import", model.module());
   const std::string *last = flags.find("after");
-  if (last && *last == "import")
+  if (last && *last == "import") {
+    finishLedger(ledger, model.module());
     return ExitStatus::done;
+  }
   std::vector<std::string> passes = {"import"};
   ExitStatus status = model.plan([&](llvm::StringRef pass, mlir::ModuleOp module) {
     // Annotating changes no row.
@@ -132,6 +143,7 @@ static ExitStatus recordPasses(Model &model, const ParsedFlags &flags, Ledger &l
   });
   if (status != ExitStatus::done)
     return status;
+  finishLedger(ledger, model.module());
   if (last && !llvm::is_contained(passes, *last))
     return fail(fmt::format("--after={}: no such pass ran; the passes are {}", *last,
                             fmt::join(passes, ", ")),
@@ -146,7 +158,7 @@ static ExitStatus print(Model &model, const ParsedFlags &flags, const Ledger &le
   llvm::raw_string_ostream stream(text);
   if (const std::string *explained = flags.find("explain")) {
     const std::string *last = flags.find("after");
-    if (!explainOp(model.module(), *explained, stream))
+    if (!explainOp(model.module(), *explained, options.preset, stream))
       return fail(
           fmt::format("--explain={}: no kernel or op is called so {}; `napkin report` lists them",
                       *explained, last ? "after " + *last : "in the planned step"),
@@ -158,7 +170,7 @@ static ExitStatus print(Model &model, const ParsedFlags &flags, const Ledger &le
   } else if (const std::string *weight = flags.find("folded")) {
     printFolded(model.module(), *weight == "time" ? options.device : nullptr, stream);
   } else if (flags.has("timeline")) {
-    printTimeline(model.module(), stream);
+    printTimeline(ledger.rows.back(), model.module(), stream);
   } else {
     printLedger(ledger, options, stream);
     stream << model.planLine();

@@ -61,12 +61,30 @@ struct Table {
     device.bandwidth = terabytesPerSecond * 1e12;
   }
   void peak(const char *input, const char *accumulate, double tera) {
-    devices.back().peaks.push_back({input, accumulate, tera * 1e12});
+    devices.back().peaks.push_back({input, accumulate, tera * 1e12, ""});
   }
-  void clock(double megahertz, double multiplyAdds, double units) {
+  void half(const char *input, const char *accumulate, double tera) {
+    peak(input, accumulate, tera);
+    devices.back().peaks.back().source =
+        devices.back().source + ", half of what it prints for sparse operands";
+  }
+  void clock(const char *input, double megahertz, double multiplyAdds, double units,
+             const char *source) {
     devices.back().clock = megahertz * 1e6;
     devices.back().multiplyAddsPerUnit = multiplyAdds;
     devices.back().units = units;
+    devices.back().clockInput = input;
+    devices.back().clockSource = source;
+  }
+  void from(llvm::StringRef figure, const char *source) {
+    Device &device = devices.back();
+    if (figure == "memory")
+      device.memorySource = source;
+    else if (figure == "bandwidth")
+      device.bandwidthSource = source;
+    for (Peak &peak : device.peaks)
+      if (peak.input == figure)
+        peak.source = source;
   }
   void best(double tera) { devices.back().bestMeasured = tera * 1e12; }
 };
@@ -76,11 +94,15 @@ static std::vector<Device> makeTable() {
   Table table;
 #define DEVICE(...) table.device(__VA_ARGS__);
 #define PEAK(...) table.peak(__VA_ARGS__);
+#define HALF(...) table.half(__VA_ARGS__);
+#define FROM(...) table.from(__VA_ARGS__);
 #define CLOCK(...) table.clock(__VA_ARGS__);
 #define BEST(...) table.best(__VA_ARGS__);
 #include "passes/report/device/Devices.def"
 #undef DEVICE
 #undef PEAK
+#undef HALF
+#undef FROM
 #undef CLOCK
 #undef BEST
   return table.devices;
@@ -106,7 +128,7 @@ const Device &nap::referenceDevice() {
     made.name = "reference";
     made.title = "reference processor";
     made.source = "round figures of a desktop's processor";
-    made.peaks = {{"f64", "f64", 5e11}, {"f32", "f32", 1e12}, {"bf16", "f32", 2e12}};
+    made.peaks = {{"f64", "f64", 5e11, ""}, {"f32", "f32", 1e12, ""}, {"bf16", "f32", 2e12, ""}};
     made.bandwidth = 5e10;
     made.memory = 3.2e10;
     made.launchSeconds = 1e-6;

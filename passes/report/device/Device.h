@@ -30,22 +30,25 @@ struct Peak {
   std::string input, accumulate;
   /// FLOP/s.
   double flops = 0;
+  /// Where the figure comes from; empty: the device's source.
+  std::string source;
 };
 
 /// A device as the roofline knows it.
 struct Device {
   /// "h100_sxm"; "h100" or empty; "H100 SXM".
   std::string name, alias, title;
-  /// Where the figures come from.
-  std::string source;
+  /// Where the figures come from; of the bandwidth and of the memory, where it is another source.
+  std::string source, bandwidthSource, memorySource;
   std::vector<Peak> peaks;
   /// Bytes a second, and bytes.
   double bandwidth = 0, memory = 0;
   /// Seconds from one kernel to the next, beside their work.
   double launchSeconds = 3e-6;
-  /// The bf16 peak from its factors, clock x fused multiply-adds of a unit and cycle x units x 2;
-  /// 0: they are not known.
+  /// The peak of one type of operands from its factors, clock x fused multiply-adds of a unit and
+  /// cycle x units x 2, and where these come from; 0: they are not known.
   double clock = 0, multiplyAddsPerUnit = 0, units = 0;
+  std::string clockInput, clockSource;
   /// The best product that was measured on it, in FLOP/s; never mixed with the peaks. 0: not known.
   double bestMeasured = 0;
   /// Whether the figures were measured on this machine.

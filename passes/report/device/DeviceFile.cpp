@@ -52,7 +52,7 @@ static llvm::Error readPeaks(const llvm::json::Object &object, llvm::StringRef p
           fmt::format("the peak \"{}\" is of no known types, wanted operands of f64, f32, tf32, "
                       "f16, bf16, f8, f4 or i8, and after a '/' sums in f64, f32, f16 or i32",
                       key));
-    Peak peak{input.str(), accumulate.str(), 0};
+    Peak peak{input.str(), accumulate.str(), 0, ""};
     if (llvm::Error error = readNumber(*peaks, place, key, 1e12, true, peak.flops))
       return error;
     device.peaks.push_back(std::move(peak));

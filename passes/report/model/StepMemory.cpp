@@ -6,6 +6,8 @@
 #include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace nap;
 
@@ -67,18 +69,26 @@ static FunctionMemoryUse tensorsOf(func::FuncOp func) {
   return tensors;
 }
 
+/// Where a tensor lies by the memory plan; -1 where it has no place yet.
+static int64_t placeOf(Value value) {
+  auto result = cast<OpResult>(value);
+  Operation *maker = result.getOwner();
+  if (auto place = maker->getAttrOfType<IntegerAttr>("nap.offset"))
+    return place.getInt();
+  auto offsets = maker->getAttrOfType<DenseI64ArrayAttr>("nap.offsets");
+  return offsets ? offsets[result.getResultNumber()] : -1;
+}
+
 /// Ends the life of each tensor whose place, by the memory plan, the result of its last reader
 /// takes.
 static void endAtTakeover(FunctionMemoryUse &tensors) {
-  auto placeOf = [&](int64_t tensor) -> int64_t {
-    auto result = cast<OpResult>(tensors.values[tensor]);
-    auto offsets = result.getOwner()->getAttrOfType<DenseI64ArrayAttr>("nap.offsets");
-    return offsets ? offsets[result.getResultNumber()] : -1;
-  };
+  std::vector<int64_t> places;
+  for (Value value : tensors.values)
+    places.push_back(placeOf(value));
   for (auto [number, step] : llvm::enumerate(tensors.timeline.steps))
     for (int64_t read : step.reads)
       for (int64_t write : step.writes)
-        if (placeOf(read) >= 0 && placeOf(read) == placeOf(write))
+        if (places[read] >= 0 && places[read] == places[write])
           tensors.lives[read].upper = std::min(tensors.lives[read].upper, int64_t(number));
 }
 
@@ -102,6 +112,37 @@ std::vector<int64_t> FunctionMemoryUse::load(bool onlySaved) const {
     bytes[step] += bytes[step - 1];
   bytes.resize(steps);
   return bytes;
+}
+
+std::vector<int64_t> FunctionMemoryUse::ends() const {
+  // Tensors that begin and that end with each op, by where they end in memory.
+  std::vector<std::vector<int64_t>> begin(ops.size() + 1), end(ops.size() + 1);
+  for (auto [tensor, life] : llvm::enumerate(lives)) {
+    int64_t place = placeOf(values[tensor]);
+    size_t last = std::min(size_t(std::max(life.upper, life.lower)), ops.size());
+    if (place < 0 || life.size == 0)
+      continue;
+    begin[life.lower].push_back(place + life.size);
+    end[last].push_back(place + life.size);
+  }
+  std::vector<int64_t> highest;
+  std::multiset<int64_t> inUse;
+  for (size_t op = 0; op < ops.size(); ++op) {
+    for (int64_t one : begin[op])
+      inUse.insert(one);
+    for (int64_t one : end[op])
+      inUse.erase(inUse.find(one));
+    highest.push_back(inUse.empty() ? 0 : *inUse.rbegin());
+  }
+  return highest;
+}
+
+int64_t nap::endOfDeclared(ModuleOp module) {
+  int64_t end = 0;
+  for (auto declare : module.getOps<DeclareOp>())
+    if (auto place = declare->getAttrOfType<IntegerAttr>("nap.offset"))
+      end = std::max(end, place.getInt() + bytesOf(declare.getTensorType()));
+  return end;
 }
 
 /// Declared bytes by role.

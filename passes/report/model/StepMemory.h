@@ -25,7 +25,13 @@ struct FunctionMemoryUse {
   }
   /// Bytes in use during each op, of all tensors or of those that are saved.
   std::vector<int64_t> load(bool onlySaved = false) const;
+  /// By the memory plan, the end of the highest tensor in use during each op; 0 where none has a
+  /// place.
+  std::vector<int64_t> ends() const;
 };
+
+/// By the memory plan, the end of the highest declared tensor; 0 without a plan.
+int64_t endOfDeclared(mlir::ModuleOp module);
 
 /// The memory of a function of graph ops, kernels or launches.
 FunctionMemoryUse memoryOf(mlir::func::FuncOp func);

@@ -4,6 +4,7 @@
 #include "passes/Report.h"
 #include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
+#include "passes/report/model/ByPreset.h"
 #include "passes/report/model/Taps.h"
 #include "passes/report/print/Numbers.h"
 
@@ -113,7 +114,7 @@ static std::string explain(Operation *op, const Cost &cost, int64_t made) {
   return head;
 }
 
-bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
+bool nap::explainOp(ModuleOp module, StringRef name, const Preset *preset, llvm::raw_ostream &out) {
   SymbolTable symbols(module);
   std::vector<std::string> order;
   llvm::StringMap<int64_t> times;
@@ -132,8 +133,14 @@ bool nap::explainOp(ModuleOp module, StringRef name, llvm::raw_ostream &out) {
         text = explain(&op, costed.getCost(),
                        cast<RankedTensorType>(op.getResult(0).getType()).getNumElements());
       text += fmt::format("  = {}\n", counters(workOf(&op, symbols).total()));
-      text += fmt::format("    bytes: {} at least, {} by the plan\n",
-                          grouped(leastBytes(&op, symbols)), grouped(plannedBytes(&op, symbols)));
+      Count least = leastBytes(&op, symbols);
+      text += fmt::format("    bytes: {} at least, {} by the plan\n", grouped(least),
+                          grouped(plannedBytes(&op, symbols, least)));
+      if (preset) {
+        Count flops = countByPreset(&op, symbols, *preset);
+        text += fmt::format("    {}: {} FLOP, {:.10g} FLOP/B ({})\n", preset->name, grouped(flops),
+                            least > 0 ? double(flops) / double(least) : 0.0, rulesOf(*preset));
+      }
       text = nameOf(&op).str() + '\n' + text;
       if (times[text] == 0)
         order.push_back(text);

@@ -28,7 +28,7 @@ static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *d
                    scaled(double(row.totals.leastBytes)), scaled(planned),
                    before ? change(double(before->totals.plannedBytes), planned) : "",
                    device ? fmt::format("{:.3f}", roofSeconds(row, *device) * 1e3) : "",
-                   row.model ? mebibytes(double(row.savedAtLoss)) : "", mebibytes(peak),
+                   row.model ? shortMiB(double(row.savedAtLoss)) : "", shortMiB(peak),
                    before ? change(double(before->memory.total()), peak) : "", row.check});
     before = &row;
   }
@@ -55,6 +55,29 @@ static void memory(llvm::raw_ostream &out, const LedgerRow &row) {
   out << "</table>\n<p>Peak at " << escaped(row.peakAt) << ".</p>\n";
 }
 
+/// The step's bytes under their names, as in the text.
+static void traffic(llvm::raw_ostream &out, const Ledger &ledger, const ReportOptions &options) {
+  const LedgerRow &row = ledger.rows.back();
+  out << "<h2>Bytes of a step</h2>\n<table>\n";
+  writeRow(out, {"bytes", "GB", "GiB"}, "th");
+  auto line = [&](const std::string &name, double bytes) {
+    writeRow(out,
+             {name, fmt::format("{:.6f}", bytes / 1e9), fmt::format("{:.6f}", bytes / (1 << 30))});
+  };
+  if (ledger.facts.graphBytes > 0)
+    line("compulsory for the whole graph", double(ledger.facts.graphBytes));
+  line("least of each op, summed", double(row.totals.leastBytes));
+  line("planned", double(row.totals.plannedBytes));
+  if (options.measured && options.measured->bytes)
+    line("measured: " + options.measured->bytesName, *options.measured->bytes);
+  else
+    writeRow(out, {"measured",
+                   options.measured ? "not: " + options.measured->whyNoBytes
+                                    : "not: a report runs nothing",
+                   ""});
+  out << "</table>\n";
+}
+
 /// Bytes in use from op to op of the function with the peak.
 static void timeline(llvm::raw_ostream &out, const LedgerRow &row) {
   if (row.timeline.empty())
@@ -75,7 +98,7 @@ static void timeline(llvm::raw_ostream &out, const LedgerRow &row) {
                        height - height * bytes / std::max(most, 1.0));
   }
   out << fmt::format(" {:.0f},{:.0f}\"/>\n</svg>\n<p>{} ops; the top is {} MiB.</p>\n", width,
-                     height, row.timeline.size(), mebibytes(most));
+                     height, row.timeline.size(), shortMiB(most));
 }
 
 /// Kernels by intensity and by what they reach at the roof, both in powers of ten.
@@ -141,6 +164,7 @@ void nap::printLedgerHtml(const Ledger &ledger, const ReportOptions &options,
       out << "<p>" << escaped(warning) << ".</p>\n";
     passes(out, ledger, options.device);
     memory(out, last);
+    traffic(out, ledger, options);
     timeline(out, last);
     if (options.device)
       roofline(out, last, *options.device);

@@ -165,7 +165,7 @@ void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options,
             json.attribute(peak.input + "/" + peak.accumulate, peak.flops);
         });
       });
-    if (options.device && options.stepSeconds > 0 && !ledger.rows.empty())
+    if (options.tellsUse() && !ledger.rows.empty())
       json.attributeObject("measured", [&] {
         Utilisation use = utilisationOf(ledger, *options.device, options.stepSeconds);
         json.attribute("step_ms", options.stepSeconds * 1e3);

@@ -38,7 +38,7 @@ std::string nap::shortScaled(double value) {
   return step == 0 ? fmt::format("{:.0f}", value) : fourFigures(value) + kPrefixes[step];
 }
 
-std::string nap::mebibytes(double bytes) { return fourFigures(bytes / (1 << 20)); }
+std::string nap::shortMiB(double bytes) { return fourFigures(bytes / (1 << 20)); }
 
 std::string nap::change(double before, double now) {
   if (before == now)

@@ -42,22 +42,24 @@ void nap::printFolded(ModuleOp module, const Device *device, llvm::raw_ostream &
       out << fmt::format("{} {:.0f}\n", stack.str(), std::ceil(weight));
 }
 
-void nap::printTimeline(ModuleOp module, llvm::raw_ostream &out) {
-  LedgerRow row;
-  measureMemory(row, module);
+void nap::printTimeline(const LedgerRow &row, ModuleOp module, llvm::raw_ostream &out) {
   const MemoryByClass &memory = row.memory;
   out << "function,op,name,parameters,working,buffers,states,gradients,inputs,saved,temporary,"
-         "total\n";
+         "total,padding\n";
   std::string declared =
       fmt::format("{},{},{},{},{},{}", memory.parameters, memory.working, memory.buffers,
                   memory.states, memory.gradients, memory.inputs);
+  int64_t declaredEnd = endOfDeclared(module);
   for (auto [function, times] : stepFunctions(module)) {
     auto func = cast<func::FuncOp>(function);
     FunctionMemoryUse use = memoryOf(func);
     std::vector<int64_t> all = use.load(), saved = use.load(/*onlySaved=*/true);
-    for (auto [index, op] : llvm::enumerate(use.ops))
-      out << fmt::format("{},{},{},{},{},{},{}\n", func.getName().str(), index, nameOf(op).str(),
-                         declared, saved[index], all[index] - saved[index],
-                         memory.persistent() + all[index]);
+    std::vector<int64_t> ends = use.ends();
+    for (auto [index, op] : llvm::enumerate(use.ops)) {
+      int64_t total = memory.persistent() + all[index];
+      int64_t padding = row.isPlanned ? std::max(ends[index], declaredEnd) - total : 0;
+      out << fmt::format("{},{},{},{},{},{},{},{}\n", func.getName().str(), index, nameOf(op).str(),
+                         declared, saved[index], all[index] - saved[index], total, padding);
+    }
   }
 }

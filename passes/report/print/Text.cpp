@@ -40,7 +40,7 @@ static void printRows(const Ledger &ledger, llvm::raw_ostream &out) {
         shortScaled(double(cost.trn)), shortScaled(double(row.totals.leastBytes)),
         shortScaled(planned), before ? change(double(before->totals.plannedBytes), planned) : "",
         planned > 0 ? fmt::format("{:.4g}", double(cost.total()) / planned) : "-",
-        row.model ? mebibytes(double(row.savedAtLoss)) : "-", mebibytes(peak),
+        row.model ? shortMiB(double(row.savedAtLoss)) : "-", shortMiB(peak),
         before ? change(double(before->memory.total()), peak) : "",
         row.isBroken ? "BROKEN" : row.check);
     before = &row;
@@ -190,7 +190,7 @@ static void printRoof(const Ledger &ledger, const ReportOptions &options, llvm::
   out << '\n';
   if (device.memory > 0 && double(row.memory.total()) > device.memory)
     out << fmt::format("  does not fit: {} MiB wanted, {} MiB there\n",
-                       mebibytes(double(row.memory.total())), mebibytes(device.memory));
+                       shortMiB(double(row.memory.total())), shortMiB(device.memory));
 }
 
 /// What a measured step makes of it.
@@ -206,6 +206,13 @@ static void printMeasured(const Ledger &ledger, const ReportOptions &options,
                      scaled(double(row.totals.plannedBytes) / seconds));
   if (!options.device) {
     out << "  no MFU: the device is not known (--device)\n";
+    return;
+  }
+  if (!options.tellsUse()) {
+    out << fmt::format("  no MFU: {} step{} timed, wanted {} or more; the first is left out, so "
+                       "audit --steps {} or more\n",
+                       options.measured->steps, options.measured->steps == 1 ? " was" : "s were",
+                       kFewestTimedSteps, kFewestTimedSteps + 1);
     return;
   }
   Utilisation use = utilisationOf(ledger, *options.device, seconds);

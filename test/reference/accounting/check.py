@@ -56,6 +56,10 @@ def params(name, c):
         return parameters("gpt2", without="ln_f", **gpt(c))
     if arch in ("llama", "qwen2"):
         return forward("decoder", **llama(c))["parameters"]
+    if arch == "deepseek_v3":
+        sizes = dict(vocab=c["V"], layers=c["L"], dense=c["dense_layers"], d=c["d"], heads=c["H"], q_rank=c["q_lora"], kv_rank=c["kv_lora"], nope=c["qk_nope"],
+                     roped=c["qk_rope"], value=c["v_head"], hidden=c["ffn_dense"], expert=c["moe_ffn"], experts=c["experts"], taken=c["topk"])
+        return parameters("deepseek", without="embed_tokens", **sizes)
     if arch == "bert":
         return forward("bert", vocab=c["V"])["parameters"]
     return vision(arch)["parameters"]

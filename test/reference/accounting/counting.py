@@ -166,6 +166,28 @@ def convolution(n, c, h, w, out, kernel, padding, high=None):
     return count(body, f"%x: {x}, %f: {filters}")
 
 
+# Ops by a preset -------------------------------------------------------------------------------------
+
+PRODUCT = """model product() {{
+  dim batch = {m}
+  input x : {dtype}[batch, {k}]
+  param w : {dtype}[{k}, {n}] = zeros
+  loss = sum(cast(einsum(x, w, "b i, i o -> b o"), f32))
+  train {{ optimizer = sgd(lr = 0.1) }}
+}}
+"""
+
+
+def by_op(text, op, preset, *flags):
+    """FLOPs and FLOPs a byte of an op by a preset, summed over all ops that are called so."""
+    with tempfile.NamedTemporaryFile("w", suffix=".nap") as file:
+        file.write(text)
+        file.flush()
+        out = run("napkin", "report", file.name, *flags, f"--explain={op}", f"--preset={preset}")
+    found = re.findall(rf"^    {re.escape(preset)}: ([\d,]+) FLOP, (\S+) FLOP/B", out, re.M)
+    return sum(int(each.replace(",", "")) for each, _ in found), [float(each) for _, each in found]
+
+
 # `napkin math` and the table of devices --------------------------------------------------------------
 
 def math(question, pattern, **flags):
@@ -200,6 +222,21 @@ def devices():
             if found:
                 table[name][key] = float(found[1]) * 1e12
     return table
+
+
+def sources(name):
+    """Figures of one device with their sources, by what they are called."""
+    found = {}
+    for line in run("napkin", "device", f"--device={name}").splitlines()[1:]:
+        figure = re.match(r"  (\S+(?: product)?) +([\d.e+]+) (TFLOP/s|TB/s|GB|us) +(\S.*)", line)
+        if figure:
+            last = figure[1]
+            found[last] = (float(figure[2]), figure[4])
+        else:
+            derived = re.match(r"  +(\d+) MHz x (\d+) FMA x (\d+) units x 2 = ([\d.]+): (\S.*)", line)
+            assert derived, line
+            found[f"{last} from its clock"] = (float(derived[1]) * float(derived[2]) * float(derived[3]) * 2e-6, derived[5])
+    return found
 
 
 DTYPES = {"fp32": "f32", "tf32": "tf32", "fp16": "f16", "bf16": "bf16", "fp8": "f8", "int8": "i8", "fp4": "f4"}

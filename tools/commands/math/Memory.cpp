@@ -6,19 +6,17 @@
 
 #include "passes/report/device/Device.h"
 #include "passes/report/print/Numbers.h"
+#include "tools/commands/math/ElementTypes.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace nap;
 
 double nap::elementBytes(Numbers &numbers, llvm::StringRef otherwise) {
-  static constexpr std::pair<llvm::StringLiteral, double> bytes[] = {
-      {"f64", 8},  {"f32", 4}, {"tf32", 4}, {"f16", 2},
-      {"bf16", 2}, {"f8", 1},  {"f4", 0.5}, {"i8", 1}};
   std::string type = numbers.has("dtype") ? *numbers.flags.find("dtype") : otherwise.str();
-  for (auto [name, size] : bytes)
-    if (name == type)
-      return size;
+  const ElementType *known = findElementType(type);
+  if (known && llvm::is_contained(kPeakInputs, type))
+    return double(known->bits) / 8;
   numbers.fail(fmt::format("--dtype={}: the types are {}", type,
                            llvm::join(llvm::ArrayRef(kPeakInputs), ", ")));
   return 1;
@@ -76,6 +74,7 @@ static Sizes readSizes(Numbers &numbers) {
   sizes.context = numbers.positive("context", 1);
   sizes.batch = numbers.positive("batch", 1);
   sizes.vocab = numbers.get("vocab", 0);
+  numbers.checkHeads(sizes.width, sizes.heads, "heads that do");
   return sizes;
 }
 
@@ -176,8 +175,8 @@ std::string nap::memoryText(Numbers &numbers) {
   std::string name = numbers.has("preset") ? *numbers.flags.find("preset") : "korthikanti";
   std::string text;
   auto line = [&](const std::string &what, double bytes) {
-    text += fmt::format("  {:<46}{:>24}{:>16.3f}{:>14.4f}\n", what, grouped(Count(bytes)),
-                        bytes / (1 << 20), bytes / 1e9);
+    text += fmt::format("  {:<46}{:>24}{:>16.3f}{:>14.4f}\n", what, grouped(numbers.count(bytes)),
+                        inMiB(bytes), bytes / 1e9);
   };
   double all = 0;
   // What is asked of parameters alone needs no list.
@@ -215,31 +214,13 @@ std::string nap::memoryText(Numbers &numbers) {
 }
 
 std::string nap::sizeText(Numbers &numbers) {
-  /// A type of numbers of `bits`; with `block`, each so many share a scale of 8 bits, and with
-  /// `tensorBits` the tensor has one more.
-  struct Format {
-    const char *name;
-    int64_t bits, block, tensorBits;
-  };
-  static constexpr Format formats[] = {
-      {"f64", 64, 0, 0},   {"f32", 32, 0, 0},   {"bf16", 16, 0, 0},  {"f16", 16, 0, 0},
-      {"f8", 8, 0, 0},     {"i8", 8, 0, 0},     {"f4", 4, 0, 0},     {"i4", 4, 0, 0},
-      {"mxfp8", 8, 32, 0}, {"mxfp6", 6, 32, 0}, {"mxfp4", 4, 32, 0}, {"nvfp4", 4, 16, 32}};
-  double elements = numbers.need("elements");
-  constexpr double most = 0x1p60;
-  if (elements > most || elements != std::floor(elements))
-    numbers.fail(fmt::format("--elements={:.6g}: wanted a whole number up to 2^60", elements));
-  auto count = Count(elements);
+  Count elements = numbers.count(numbers.need("elements"));
   std::string text =
       fmt::format("{:<10}{:>18}{:>28}{:>16}\n", "type", "bits an element", "bytes", "MiB");
-  for (const Format &each : formats) {
-    Count bits = count * each.bits + each.tensorBits;
-    if (each.block > 0)
-      bits += (count + each.block - 1) / each.block * 8;
-    Count bytes = (bits + 7) / 8;
-    text += fmt::format("{:<10}{:>18.4f}{:>28}{:>16.3f}\n", each.name,
-                        each.bits + (each.block ? 8.0 / double(each.block) : 0), grouped(bytes),
-                        double(bytes) / (1 << 20));
+  for (const ElementType &type : kElementTypes) {
+    Count bytes = type.bytes(elements);
+    text += fmt::format("{:<10}{:>18.4f}{:>28}{:>16.3f}\n", type.name.str(), type.bitsEach(),
+                        grouped(bytes), inMiB(double(bytes)));
   }
   return text;
 }

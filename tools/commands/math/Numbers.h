@@ -1,6 +1,8 @@
-// The numbers that a question of napkin math is asked with.
+// The numbers that a question of napkin math is asked with. What may stand for a number is the same
+// in every question.
 #pragma once
 
+#include "ir/Cost.h"
 #include "tools/commands/Model.h"
 
 #include <fmt/format.h>
@@ -9,6 +11,15 @@
 #include <set>
 
 namespace nap {
+
+/// The largest number that a flag takes.
+inline constexpr double kMostNumber = 1e30;
+
+/// Flags that count things: whole numbers.
+inline constexpr llvm::StringLiteral kWholeFlags[] = {
+    "layers",     "every",   "width",           "heads",   "head-size", "ffn",
+    "context",    "vocab",   "batch",           "tokens",  "devices",   "inputs",
+    "parameters", "outputs", "tensor-parallel", "elements"};
 
 /// The command's numbers by flag.
 struct Numbers {
@@ -26,16 +37,23 @@ struct Numbers {
     if (status == ExitStatus::done)
       status = nap::fail(std::move(sentence), failure);
   }
-  /// The number of a flag, or `otherwise`; a bad one sets `status`.
+  /// The number of a flag, or `otherwise`; one that is negative, too large or no number at all, or
+  /// in parts where things are counted, sets `status`.
   double get(std::string_view name, double otherwise) {
     used.emplace(name);
     const std::string *text = flags.find(name);
     if (!text)
       return otherwise;
     auto number = napkin::runtime::parseNumber(*text);
-    if (number && *number >= 0 && std::isfinite(*number))
+    bool isWhole = llvm::is_contained(kWholeFlags, llvm::StringRef(name));
+    if (!number || !(*number >= 0) || !std::isfinite(*number))
+      fail(fmt::format("--{}={}: wanted a number such as 70e9", name, *text));
+    else if (*number > kMostNumber)
+      fail(fmt::format("--{}={}: wanted a number up to {:g}", name, *text, kMostNumber));
+    else if (isWhole && *number != std::floor(*number))
+      fail(fmt::format("--{}={}: wanted a whole number", name, *text));
+    else
       return *number;
-    fail(fmt::format("--{}={}: wanted a number such as 70e9", name, *text));
     return otherwise;
   }
   /// The same of a number that is divided by, or makes no sense at 0.
@@ -44,6 +62,19 @@ struct Numbers {
     if (has(name) && !(number > 0))
       fail(fmt::format("--{}={}: wanted a number above 0", name, *flags.find(name)));
     return number > 0 ? number : otherwise;
+  }
+  /// Fails where heads do not divide the width, of which each then has no whole part; `remedy` says
+  /// what to give.
+  void checkHeads(double width, double heads, std::string_view remedy) {
+    if (width > 0 && heads > 0 && std::fmod(width, heads) != 0)
+      fail(fmt::format("--heads={:g} do not divide --width={:g}; give {}", heads, width, remedy));
+  }
+  /// A figure as a count; 0 after an error where it is too large for one.
+  Count count(double figure) {
+    if (figure < 0x1p120)
+      return Count(figure);
+    fail("the sizes make a figure that is too large to count; wanted less than 2^120");
+    return 0;
   }
   /// The number above 0 of a flag that must be there.
   double need(std::string_view name) {

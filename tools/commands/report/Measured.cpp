@@ -31,6 +31,7 @@ llvm::Expected<MeasuredStep> nap::readMeasured(const std::string &path, llvm::St
                           audit->getString("graph_hash").value_or("none").str(), graphHash.str()));
   MeasuredStep measured;
   measured.seconds = audit->getNumber("step_seconds").value_or(0);
+  measured.steps = audit->getInteger("steps").value_or(0);
   const llvm::json::Array *figures = audit->getArray("figures");
   if (!(measured.seconds > 0) || !figures)
     return wrong(path, "counts no step; give the run --steps 2 or more");
