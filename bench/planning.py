@@ -64,6 +64,8 @@ def examples(napkin):
 
 # Work, model file, flags.
 MODELS = [("GPT-2 124M, 8 x 1024, f32", "gpt2", ["-D", "batch=8", "-D", "seq=1024", "--accumulate=1"]),
+          ("Llama 8B, 1 x 8192, bf16, SGD, fused update", "llama",
+           ["--precision=pure(bf16)", "--optimizer=sgd()", "--fused-update", "--clip-norm=none"]),
           ("Llama 8B, 1 x 8192, bf16, SGD", "llama", ["--precision=pure(bf16)", "--optimizer=sgd()"]),
           ("Llama 8B, 1 x 8192, bf16, AdamW", "llama", ["--precision=pure(bf16)"])]
 
