@@ -95,12 +95,15 @@ static LogicalResult printGrid(const CudaGridForm &grid, const CudaHead &head, b
   own.blocksAtOnce = grid.blocksAtOnce;
   own.askedBytes = grid.askedBytes;
   std::optional<CudaWork> work = workOf(grid.func, grid.blocks * grid.blockThreads);
-  if (work)
-    own.comments.push_back(fmt::format(
-        "asks memory for {:.4g} MB{}", double(work->readBytes + work->writtenBytes) / 1e6,
-        work->productFlops > 0
-            ? fmt::format(", tensor cores for {:.4g} MFLOP", double(work->productFlops) / 1e6)
-            : ""));
+  if (work) {
+    std::string asks =
+        fmt::format("asks memory for {:.4g} MB", double(work->readBytes + work->writtenBytes) / 1e6);
+    for (auto [unit, flops] : {std::pair("tensor cores", work->productFlops),
+                               {"its threads", work->threadFlops}})
+      if (flops > 0)
+        asks += fmt::format(", {} for {:.4g} MFLOP", unit, double(flops) / 1e6);
+    own.comments.push_back(asks);
+  }
   auto text = printCuda(grid.func, own, isWide);
   if (failed(text))
     return failure();

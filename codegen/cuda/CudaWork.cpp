@@ -2,7 +2,9 @@
 #include "codegen/cuda/CudaWork.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "ir/schedule/SumOrder.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -18,8 +20,18 @@ void nap::setShare(Operation *op, int64_t times, int64_t of) {
 
 void nap::setWork(Operation *call, const CudaWork &work) {
   call->setAttr(kWorkAttr,
-                DenseI64ArrayAttr::get(call->getContext(),
-                                       {work.readBytes, work.writtenBytes, work.productFlops}));
+                DenseI64ArrayAttr::get(call->getContext(), {work.readBytes, work.writtenBytes,
+                                                            work.productFlops, work.threadFlops}));
+}
+
+int64_t nap::flopsOf(Operation *op) {
+  if (op->getNumResults() != 1 || !isa<Float32Type, Float64Type>(op->getResult(0).getType()))
+    return 0;
+  if (isa<math::FmaOp>(op))
+    return 2;
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp,
+             math::SqrtOp, math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::SinOp,
+             math::CosOp, math::TanhOp, math::ErfOp, math::PowFOp>(op);
 }
 
 /// How often the regions of `op` are gone through where it is come to `times` times; nothing where
@@ -42,10 +54,13 @@ static std::optional<int64_t> timesInside(Operation *op, int64_t times) {
 /// many neighbours as the name says.
 static bool countCall(func::CallOp call, int64_t times, CudaWork &work) {
   if (auto known = call->getAttrOfType<DenseI64ArrayAttr>(kWorkAttr)) {
-    work += {known[0], known[1], known[2]};
+    work += {known[0], known[1], known[2], known[3]};
     return true;
   }
   StringRef name = call.getCallee();
+  // Halves of a block's running sums, 127 sums in all.
+  if (name.starts_with("block_sum") && isa<FloatType>(call.getOperand(0).getType()))
+    work.threadFlops += times / kRunningSums * (kRunningSums - 1);
   bool isLoad = name.consume_front("load_many<"), isStore = name.consume_front("store_many<");
   if (isLoad || isStore) {
     auto memory = cast<MemRefType>(call.getOperand(isLoad ? 1 : 0).getType());
@@ -60,24 +75,15 @@ static bool countCall(func::CallOp call, int64_t times, CudaWork &work) {
   });
 }
 
-/// Whether the text reads only where a condition holds: what one arm of a choice alone needs is
-/// written into it.
-static bool isReadByChoice(memref::LoadOp load) {
-  return isa<BlockArgument>(load.getMemRef()) && load->hasOneUse() &&
-         isa<arith::SelectOp>(*load->getUsers().begin());
-}
-
 static bool countBlock(Block &block, int64_t times, CudaWork &work) {
   for (Operation &op : block) {
     auto access = [&](Value memory, int64_t &bytes) {
       if (isa<BlockArgument>(memory))
         bytes += times * cast<MemRefType>(memory.getType()).getElementTypeBitWidth() / 8;
     };
-    if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      if (isReadByChoice(load))
-        return false;
+    work.threadFlops += times * flopsOf(&op);
+    if (auto load = dyn_cast<memref::LoadOp>(op))
       access(load.getMemRef(), work.readBytes);
-    }
     if (auto store = dyn_cast<memref::StoreOp>(op))
       access(store.getMemRef(), work.writtenBytes);
     if (auto call = dyn_cast<func::CallOp>(op); call && !countCall(call, times, work))
@@ -90,9 +96,13 @@ static bool countBlock(Block &block, int64_t times, CudaWork &work) {
           return false;
     // How often matters only where something is asked for.
     bool asks = ofRegions.readBytes || ofRegions.writtenBytes || ofRegions.productFlops;
-    if (asks && !inside)
+    if (!inside && (asks || (ofRegions.threadFlops && !isa<scf::IfOp>(op))))
       return false;
-    work += ofRegions;
+    if (inside) {
+      work += ofRegions;
+    } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.elseBlock()) {
+      countBlock(*branch.elseBlock(), times, work);
+    }
   }
   return true;
 }

@@ -71,8 +71,10 @@ template <Attention A> __device__ inline int last_key(int last) {
 
 /// Philox4x32-10 (Salmon et al., SC 2011): the four words of elements 4 group, ..., 4 group + 3.
 __device__ inline void draw_words(u32 (&words)[4], u64 group, const u32 *key, u32 site) {
-  u32 c0 = u32(group), c1 = (u32(group >> 32) & 0xffffu) | key[3] << 16, c2 = key[2], c3 = site;
-  u32 k0 = key[0], k1 = key[1];
+  u32 seeds[4];
+  load_many<4>(seeds, key, 0);
+  u32 c0 = u32(group), c1 = (u32(group >> 32) & 0xffffu) | seeds[3] << 16, c2 = seeds[2], c3 = site;
+  u32 k0 = seeds[0], k1 = seeds[1];
   for (int round = 0; round < 10; ++round) {
     const u32 high0 = high_word(c0, 0xD2511F53u), low0 = c0 * 0xD2511F53u;
     const u32 high1 = high_word(c2, 0xCD9E8D57u), low1 = c2 * 0xCD9E8D57u;

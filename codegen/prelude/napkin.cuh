@@ -50,7 +50,27 @@ __device__ inline float to_f32(f16 x) {
 }
 __device__ inline float to_f32(float x) { return x; }
 
+/// The numbers of 8 bits (Micikevicius et al., "FP8 formats for deep learning", 2022) as bits: 4 of
+/// the exponent and 3 of the mantissa, without infinities; and the upper half of an f16.
+struct f8e4m3 {
+  u8 bits;
+};
+struct f8e5m2 {
+  u8 bits;
+};
+
+__device__ inline float to_f32(f8e4m3 x) {
+  const u32 sign = u32(x.bits & 0x80) << 24, rest = x.bits & 0x7f;
+  // The exponent's bias is 7 there and 127 here.
+  const float size =
+      rest == 0x7f ? __uint_as_float(0x7fc00000u) : __uint_as_float(rest << 20) * 0x1p120f;
+  return __uint_as_float(__float_as_uint(size) | sign);
+}
+__device__ inline float to_f32(f8e5m2 x) { return to_f32(f16{u16(x.bits << 8)}); }
+
 __device__ inline u16 bits_of(bf16 x) { return x.bits; }
+__device__ inline u8 bits_of(f8e4m3 x) { return x.bits; }
+__device__ inline u8 bits_of(f8e5m2 x) { return x.bits; }
 __device__ inline bf16 bf16_of(u16 bits) { return {bits}; }
 __device__ inline u32 bits_of(float x) { return __float_as_uint(x); }
 __device__ inline u64 bits_of(double x) { return u64(__double_as_longlong(x)); }
@@ -71,6 +91,16 @@ template <typename T> __device__ inline T minimum(T x, T y) {
     return x + y;
   return x == y ? (bits_of(x) < bits_of(y) ? y : x) : (x < y ? x : y);
 }
+
+#ifdef NAP_COUNT_FLOPS
+// Literals do not count.
+inline u32 bits_of(decltype(0.0f) x) { return bits_of(float(x)); }
+inline u64 bits_of(decltype(0.0) x) { return bits_of(double(x)); }
+inline float maximum(float x, float y) { return maximum<float>(x, y); }
+inline float minimum(float x, float y) { return minimum<float>(x, y); }
+inline double maximum(double x, double y) { return maximum<double>(x, y); }
+inline double minimum(double x, double y) { return minimum<double>(x, y); }
+#endif
 
 /// Division that rounds down.
 template <typename T> __device__ inline T floor_div(T x, T y) {

@@ -6,11 +6,19 @@ struct alignas(16) Eight {
   u32 words[4];
 };
 
-/// What tensor cores multiply: numbers of 16 bits, 16 terms at a time, or f32 that is rounded to
-/// tf32 (11 bits of precision), 8 terms at a time.
+/// What tensor cores multiply: numbers of 16 bits, 16 terms at a time, f32 that is rounded to tf32
+/// (11 bits of precision), 8 terms at a time, or from sm_89 on numbers of 8 bits, 32 at a time.
 template <typename F> constexpr bool is_half = false;
 template <> constexpr bool is_half<f16> = true;
+template <typename F> constexpr bool is_e4m3 = false;
+template <> constexpr bool is_e4m3<f8e4m3> = true;
 template <typename F> constexpr bool is_tf32 = sizeof(F) == 4;
+template <typename F> constexpr bool is_f8 = sizeof(F) == 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
+constexpr bool has_f8_cores = false;
+#else
+constexpr bool has_f8_cores = true;
+#endif
 
 #ifdef NAP_HOST
 NAP_UNCHECKED inline Eight load_eight(const void *from) {
@@ -45,7 +53,10 @@ NAP_TOGETHER inline void mma(float *sums, const u32 (&a)[4], const u32 *b) {
     u32 a[4], b[2];
     float c[4];
   } in = {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}, {sums[0], sums[1], sums[2], sums[3]}};
-  constexpr Factor factor = is_tf32<F> ? Factor::tf32 : is_half<F> ? Factor::f16 : Factor::bf16;
+  constexpr Factor factor = is_tf32<F>   ? Factor::tf32
+                            : is_f8<F>   ? is_e4m3<F> ? Factor::e4m3 : Factor::e5m2
+                            : is_half<F> ? Factor::f16
+                                         : Factor::bf16;
   emulated::hooks->collective(nap::emulator::Collective::multiply, &in, sums, unsigned(factor),
                               __builtin_return_address(0));
 }
@@ -89,12 +100,18 @@ template <bool IsTurned> __device__ inline void ldmatrix_x4(u32 (&to)[4], const 
                ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"              \
                : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])                        \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
-/// sums += A B of a warp, sums in f32: 16 x 16 by 16 x 8 numbers of bf16 or f16, or 16 x 8 by 8 x 8
-/// of tf32.
+/// sums += A B of a warp, sums in f32: 16 x 16 by 16 x 8 numbers of bf16 or f16, 16 x 8 by 8 x 8 of
+/// tf32, or 16 x 32 by 32 x 8 of 8 bits.
 template <typename F = bf16>
 __device__ inline void mma(float *sums, const u32 (&a)[4], const u32 *b) {
   if constexpr (is_tf32<F>)
     NAP_MMA("m16n8k8", "tf32");
+  else if constexpr (is_f8<F> && !has_f8_cores)
+    return;
+  else if constexpr (is_e4m3<F>)
+    NAP_MMA("m16n8k32", "e4m3");
+  else if constexpr (is_f8<F>)
+    NAP_MMA("m16n8k32", "e5m2");
   else if constexpr (is_half<F>)
     NAP_MMA("m16n8k16", "f16");
   else
@@ -162,7 +179,8 @@ template <typename F, bool IsDeep, int Lines> __device__ inline int group_at(int
   constexpr int own = 16 / sizeof(F);
   if (IsDeep)
     return line * 4 + (k / own ^ line / 2 % 4);
-  return k * (Lines / own) + (line / own ^ (is_tf32<F> ? k % 4 * 2 : k % 8));
+  return k * (Lines / own) +
+         (line / own ^ (is_tf32<F> ? k % 4 * 2 : is_f8<F> ? k / 4 % 4 : k % 8));
 }
 
 /// Begins to fetch lines [first, first + Lines) and k in [from, from + stage_depth) into shared
@@ -205,17 +223,22 @@ __device__ inline void load_fragment(u32 (&to)[4], const F *stage, int line, int
   if constexpr (IsDeep) {
     const int at = group_at<F, true, Lines>(line + 8 * down + in_matrix, k + own * deep);
     ldmatrix_x4<false>(to, stage + at * own);
-  } else if constexpr (!is_tf32<F>) {
+  } else if constexpr (!is_tf32<F> && !is_f8<F>) {
     const int at = group_at<F, false, Lines>(line + 8 * down, k + 8 * deep + in_matrix);
     ldmatrix_x4<true>(to, stage + at * own);
   } else {
-    // Matrix loads turn pairs of bytes, not words.
+    // Matrix loads turn pairs of bytes, neither words nor bytes.
+    constexpr int in_word = 4 / sizeof(F);
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
       const int own_line = line + 8 * (IsRight ? part / 2 : part % 2) + lane / 4,
-                own_k = k + 4 * (IsRight ? part % 2 : part / 2) + lane % 4;
-      to[part] =
-          bits_of(stage[group_at<F, false, Lines>(own_line, own_k) * own + own_line % own]);
+                own_k = k + own * (IsRight ? part % 2 : part / 2) + lane % 4 * in_word;
+      to[part] = 0;
+#pragma unroll
+      for (int e = 0; e < in_word; ++e)
+        to[part] |= u32(bits_of(stage[group_at<F, false, Lines>(own_line, own_k + e) * own +
+                                      own_line % own]))
+                    << 8 * e;
     }
   }
   if constexpr (is_tf32<F>) {
@@ -256,6 +279,10 @@ __device__ inline void multiply_tensor(float (&sums)[T.rows / 2], F *left_tile, 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   multiply_without<P, T, GoesOn>(sums, left, right, block);
 #else
+  if constexpr (is_f8<F> && !has_f8_cores) {
+    multiply_without<P, T, GoesOn>(sums, left, right, block);
+    return;
+  }
   constexpr int threads = tensor_threads<T>, depth = stage_depth<F>;
   constexpr int left_stage = T.rows * depth, right_stage = T.columns * depth;
   constexpr bool left_deep = P.left.depth.step[2] == 1, right_deep = P.right.depth.step[2] == 1;

@@ -47,6 +47,10 @@ int64_t CudaTiling::tensorFlops(const CudaProductSizes &sizes) const {
   return tiles(sizes) * 2 * rows * columns * terms;
 }
 
+int64_t CudaTiling::threadFlops(const CudaProductSizes &sizes) const {
+  return unit == CudaUnit::fma ? tiles(sizes) * 2 * rows * columns * sizes.depth : 0;
+}
+
 /// The share of the unit's rate that a tile of this shape can reach: what its threads read from
 /// shared memory for each multiplication stands against it.
 static double reachOf(const CudaTiling &tiling) {

@@ -39,6 +39,8 @@ struct CudaTiling {
   int64_t bytesRead(const CudaProductSizes &sizes) const;
   /// FLOPs that tensor cores do: whole tiles of whole stages; 0 by fused multiply-adds.
   int64_t tensorFlops(const CudaProductSizes &sizes) const;
+  /// FLOPs of fused multiply-adds: whole tiles of the whole depth; 0 on tensor cores.
+  int64_t threadFlops(const CudaProductSizes &sizes) const;
 };
 
 /// Clocks that the product takes, on a multiprocessor of a machine of 108 with the rates of an A100

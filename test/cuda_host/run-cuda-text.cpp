@@ -10,6 +10,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <bit>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -73,6 +74,10 @@ static Kernel readLaunch(llvm::StringRef line) {
       float value = float(i * 7 % 13) - 6;
       std::memcpy(operand.memory.data() + 2 * i, reinterpret_cast<char *>(&value) + 2, 2);
     }
+    // The upper halves of the same numbers in f16, which are other numbers in e4m3.
+    for (size_t i = 0; operand.elementBytes == 1 && i < bytes; ++i)
+      operand.memory[i] =
+          static_cast<char>(std::bit_cast<uint16_t>(_Float16(float(i * 7 % 13) - 6)) >> 8);
     kernel.operands.push_back(std::move(operand));
   }
   return kernel;

@@ -41,8 +41,8 @@ static void addScalars(const ParsedFlags &flags, const rt::Program &program,
 }
 
 /// A line a kernel: its name, launches, bytes of one launch by the report and as counted, each
-/// once, those that were asked for and those that its schedule predicts, and FLOPs of tensor cores,
-/// counted and predicted. A dash where memory decides.
+/// once, those that were asked for and those that its schedule predicts, and FLOPs of tensor cores
+/// and of threads, counted and predicted. A dash where memory decides.
 static std::string
 countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
            const std::map<std::string, std::pair<int64_t, emulator::Counters>> &counted) {
@@ -51,8 +51,9 @@ countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
     for (const rt::Launch &launch : function.launches)
       reported[launch.kernel] = launch.bytes;
   std::string text =
-      fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>12} {:>14} {:>14}\n", "kernel", "launches",
-                  "report", "distinct", "requested", "predicted", "tensor FLOP", "predicted");
+      fmt::format("{:48} {:>8} {:>12} {:>12} {:>12} {:>12} {:>14} {:>14} {:>14} {:>14}\n", "kernel",
+                  "launches", "report", "distinct", "requested", "predicted", "tensor FLOP",
+                  "predicted", "thread FLOP", "predicted");
   for (auto [i, kernel] : llvm::enumerate(kernels)) {
     // Grids of one launch run equally often.
     int64_t launches = 0;
@@ -75,12 +76,13 @@ countTable(const rt::Program &program, llvm::ArrayRef<CudaKernelText> kernels,
         return std::string("-");
       return std::to_string((*predicted).*first + (second ? (*predicted).*second : 0));
     };
-    text += fmt::format("{:48} {:>8} {:>12.0f} {:>12} {:>12} {:>12} {:>14} {:>14}\n",
+    text += fmt::format("{:48} {:>8} {:>12.0f} {:>12} {:>12} {:>12} {:>14} {:>14} {:>14} {:>14}\n",
                         program.kernels[i].name, launches, reported[i],
                         counts.distinctRead + counts.distinctWritten,
                         counts.requestedRead + counts.requestedWritten,
                         orDash(&CudaWork::readBytes, &CudaWork::writtenBytes), counts.productFlops,
-                        orDash(&CudaWork::productFlops, nullptr));
+                        orDash(&CudaWork::productFlops, nullptr), counts.threadFlops,
+                        orDash(&CudaWork::threadFlops, nullptr));
   }
   return text;
 }
@@ -94,7 +96,8 @@ static ExitStatus trainOnText(Model &model, rt::Program program, rt::RunOptions 
   if (failed(kernels))
     return ExitStatus::wrongInput;
   model.times.begin("host build");
-  auto host = HostProgram::build(*kernels, [](const std::string &fault) { fail(fault); });
+  auto host =
+      HostProgram::build(*kernels, [](const std::string &fault) { fail(fault); }, isCounted);
   if (!host)
     return fail(llvm::toString(host.takeError()), ExitStatus::machineFailure);
   rt::LoadedProgram loaded{std::move(program), {}};

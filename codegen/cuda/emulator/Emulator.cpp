@@ -167,9 +167,11 @@ void Emulator::launch(const HostKernel &ofText, char *const *operands) {
   shared.reset(reinterpret_cast<uintptr_t>(sharedBegin), sharedEnd - sharedBegin, kSharedPiece,
                /*isGlobal=*/false, /*isWritten=*/false);
   isInGrid = true;
+  int64_t flopsBefore = flops ? *flops : 0;
   for (block = 0; block < kernel->blocks && !isAbandoned; ++block)
     runBlock();
   isInGrid = false;
+  counts.threadFlops = flops ? *flops - flopsBefore : 0;
   bringBack();
   counts.traffic = traffic.result();
   if (onLaunch)

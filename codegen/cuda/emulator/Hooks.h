@@ -37,9 +37,13 @@ enum class Collective : unsigned {
   multiply ///< `detail` is a `Factor`
 };
 
-/// What `multiply` multiplies: 16 x 16 by 16 x 8 numbers of 16 bits, or 16 x 8 by 8 x 8 f32 of
-/// which the upper 19 bits count.
-enum class Factor : unsigned { bf16, f16, tf32 };
+/// What `multiply` multiplies: 16 x 16 by 16 x 8 numbers of 16 bits, 16 x 8 by 8 x 8 f32 of which
+/// the upper 19 bits count, or 16 x 32 by 32 x 8 numbers of 8 bits.
+enum class Factor : unsigned { bf16, f16, tf32, e4m3, e5m2 };
+/// Neighbouring numbers in a word of a fragment.
+constexpr unsigned numbersInWord(Factor factor) {
+  return factor == Factor::tf32 ? 1 : factor < Factor::tf32 ? 2 : 4;
+}
 
 /// The emulator as the text sees it. `caller` is an address in the text's code, which tells the
 /// line.

@@ -84,7 +84,8 @@ static std::pair<uintptr_t, size_t> extentOf(void *library) {
 }
 
 llvm::Expected<std::unique_ptr<HostProgram>>
-HostProgram::buildText(std::string text, std::function<void(const std::string &)> onFault) {
+HostProgram::buildText(std::string text, std::function<void(const std::string &)> onFault,
+                       bool countsFlops) {
   std::string compiler = findTool("clang++");
   if (compiler.empty())
     return error("CUDA text runs on this host with clang++-22, which was not found; install it");
@@ -102,6 +103,9 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
   std::vector<std::string> compile = {compiler};
   for (llvm::StringRef flag : llvm::split(emulator::kHostCompileFlags, ' '))
     compile.push_back(flag.str());
+  // What is counted is what the text says, and nothing that an optimizer makes of it.
+  if (countsFlops)
+    compile.insert(compile.end(), {"-DNAP_COUNT_FLOPS", "-O0"});
   compile.insert(compile.end(), {"-I", program->folder, "-include", path("host.cuh"), "-c",
                                  path(kTextName), "-o", path("napkin.o")});
   std::vector<std::string> link = {compiler,         "-shared", "-Wl,-Bsymbolic",
@@ -127,6 +131,8 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
   auto [base, bytes] = extentOf(program->library);
   program->base = base;
   emulator.setLibrary(base, bytes, sharedBegin, sharedEnd);
+  auto flops = reinterpret_cast<const long long *(*)()>(dlsym(program->library, "napFlops"));
+  emulator.setFlops(flops ? flops() : nullptr);
   emulator.setListener([own = program.get(),
                         onFault = std::move(onFault)](const emulator::Fault &fault) {
     // Loops that are written out have one line at many addresses.
@@ -144,7 +150,7 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
 
 llvm::Expected<std::unique_ptr<HostProgram>>
 HostProgram::build(llvm::ArrayRef<CudaKernelText> kernels,
-                   std::function<void(const std::string &)> onFault) {
+                   std::function<void(const std::string &)> onFault, bool countsFlops) {
   std::string text = joinCudaText(kernels), launches;
   for (const CudaKernelText &kernel : kernels) {
     std::string grids;
@@ -164,10 +170,11 @@ HostProgram::build(llvm::ArrayRef<CudaKernelText> kernels,
     launches += fmt::format("NAP_HOST_LAUNCH({}, {}, {}{})\n", kernel.name,
                             kernel.arguments.size(), kernel.workspaceBytes, grids);
   }
-  return buildText(text + "\n" + launches, std::move(onFault));
+  return buildText(text + "\n" + launches, std::move(onFault), countsFlops);
 }
 
 HostProgram::~HostProgram() {
+  emulator::Emulator::get().setFlops(nullptr);
   if (library)
     dlclose(library);
   if (!folder.empty())

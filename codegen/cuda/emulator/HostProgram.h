@@ -18,12 +18,15 @@ class HostProgram {
 public:
   /// Fails with a sentence where no clang++ is found, or with what it says of the text. Faults of
   /// the kernels go to `onFault` as sentences with the file's name, the line, and its text.
+  /// `countsFlops`: the threads' FLOPs are counted, which takes time.
   static llvm::Expected<std::unique_ptr<HostProgram>>
-  build(llvm::ArrayRef<CudaKernelText> kernels, std::function<void(const std::string &)> onFault);
+  build(llvm::ArrayRef<CudaKernelText> kernels, std::function<void(const std::string &)> onFault,
+        bool countsFlops = false);
   /// The same of a text that was written by hand, with `NAP_HOST_KERNEL` for its kernels at its
   /// end.
   static llvm::Expected<std::unique_ptr<HostProgram>>
-  buildText(std::string text, std::function<void(const std::string &)> onFault);
+  buildText(std::string text, std::function<void(const std::string &)> onFault,
+            bool countsFlops = false);
   ~HostProgram();
 
   /// The launch of the kernel whose function in the text has this name, as one task; null: there is

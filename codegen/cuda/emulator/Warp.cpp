@@ -4,10 +4,14 @@
 // a0, a1 are A[g][t], A[g][t + 1], then rows g + 8, then columns t + 8; b0, b1 are B[t][g], B[t +
 // 1][g], then rows t + 8; c0, c1 are C[g][t], C[g][t + 1], then row g + 8. Of mma.m16n8k8 on tf32,
 // with t = l % 4: a0 is A[g][t], then row g + 8, then columns t + 4; b0 is B[t][g], then row t + 4.
+// Of mma.m16n8k32 on 8 bits, with t = 4 (l % 4): a0 to a3 are A[g][t], ..., then row g + 8, then
+// columns t + 16; b0 to b3 are B[t][g], ..., then rows t + 16.
 #include "codegen/cuda/emulator/Emulator.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace nap::emulator {
 
@@ -45,6 +49,18 @@ static float factorAt(const char *fragment, unsigned i, Factor factor) {
   case Factor::bf16:
     std::memcpy(&bits, fragment + 2 * i, 2);
     return std::bit_cast<float>(uint32_t(bits) << 16);
+  case Factor::e5m2:
+    return static_cast<float>(
+        std::bit_cast<_Float16>(uint16_t(static_cast<uint8_t>(fragment[i]) << 8)));
+  case Factor::e4m3: {
+    auto byte = static_cast<uint8_t>(fragment[i]);
+    int exponent = byte >> 3 & 15, mantissa = byte & 7;
+    if (exponent == 15 && mantissa == 7)
+      return std::numeric_limits<float>::quiet_NaN();
+    float size = exponent ? std::ldexp(float(8 + mantissa), exponent - 10)
+                          : std::ldexp(float(mantissa), -9);
+    return byte & 0x80 ? -size : size;
+  }
   }
   return 0;
 }
@@ -52,8 +68,8 @@ static float factorAt(const char *fragment, unsigned i, Factor factor) {
 /// D = A B + C, each sum in f64 and rounded once. A lane's input is its parts of A, B and C.
 static void multiply(const void *const *in, void *const *out, Factor factor) {
   // Neighbouring elements of a lane's word.
-  const unsigned inWord = factor == Factor::tf32 ? 1 : 2, depth = 8 * inWord;
-  float a[16][16], b[16][8], c[16][8];
+  const unsigned inWord = numbersInWord(factor), depth = 8 * inWord;
+  float a[16][32], b[32][8], c[16][8];
   for (unsigned lane = 0; lane < kLanesOfWarp; ++lane) {
     const char *own = static_cast<const char *>(in[lane]);
     const char *ownB = own + 16, *ownC = own + 24;
@@ -135,7 +151,7 @@ void Emulator::completeCollective(unsigned index) {
     if (!isWhole)
       break;
     multiply(in, out, Factor(warp.detail));
-    counts.productFlops += 2 * 16 * 8 * (Factor(warp.detail) == Factor::tf32 ? 8 : 16);
+    counts.productFlops += 2 * 16 * 8 * 8 * numbersInWord(Factor(warp.detail));
     break;
   }
   for (unsigned lane = 0; lane < kLanesOfWarp; ++lane)

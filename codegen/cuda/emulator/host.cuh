@@ -163,3 +163,119 @@ template <typename... P> void call(void (*kernel)(P...), char *const *arguments)
 #define NAP_HOST_KERNEL(name, blocks, threads, isRestrict, ...)                                    \
   NAP_HOST_GRID(name, blocks, threads, isRestrict, __VA_ARGS__)                                    \
   NAP_HOST_LAUNCH(name, sizeof(arguments_##name) / sizeof(arguments_##name[0]), 0, grid_##name)
+
+#ifdef NAP_COUNT_FLOPS
+// Numbers that count what is done with them: a sum, difference, product, quotient, root or function
+// of C is one FLOP, a fused multiply-add two, whatever a compiler makes of it.
+namespace emulated {
+
+/// FLOPs since the library was loaded. What is atomic calls no check.
+__attribute__((visibility("hidden"))) inline long long flops;
+inline __attribute__((always_inline)) void countFlops(int count) {
+  __atomic_store_n(&flops, __atomic_load_n(&flops, __ATOMIC_RELAXED) + count, __ATOMIC_RELAXED);
+}
+
+template <typename T> struct Counted;
+template <typename T> constexpr bool is_counted = false;
+template <typename T> constexpr bool is_counted<Counted<T>> = true;
+template <typename T> struct Counted {
+  T value;
+
+  Counted() = default;
+  template <typename U>
+    requires(!is_counted<U>)
+  constexpr Counted(U x) : value(static_cast<T>(x)) {}
+  template <typename U> explicit constexpr Counted(Counted<U> x) : value(T(x.value)) {}
+  template <typename U>
+    requires(!is_counted<U>)
+  explicit constexpr operator U() const {
+    return static_cast<U>(value);
+  }
+
+#define NAP_COUNTED_OP(sign)                                                                       \
+  friend Counted operator sign(Counted x, Counted y) {                                             \
+    countFlops(1);                                                                                 \
+    return Counted(x.value sign y.value);                                                          \
+  }                                                                                                \
+  Counted &operator sign##=(Counted x) { return *this = *this sign x; }
+  NAP_COUNTED_OP(+)
+  NAP_COUNTED_OP(-)
+  NAP_COUNTED_OP(*)
+  NAP_COUNTED_OP(/)
+#undef NAP_COUNTED_OP
+  friend constexpr Counted operator-(Counted x) { return Counted(-x.value); }
+  friend constexpr bool operator==(Counted x, Counted y) { return x.value == y.value; }
+  friend constexpr bool operator!=(Counted x, Counted y) { return x.value != y.value; }
+  friend constexpr bool operator<(Counted x, Counted y) { return x.value < y.value; }
+  friend constexpr bool operator>(Counted x, Counted y) { return x.value > y.value; }
+  friend constexpr bool operator<=(Counted x, Counted y) { return x.value <= y.value; }
+  friend constexpr bool operator>=(Counted x, Counted y) { return x.value >= y.value; }
+};
+
+} // namespace emulated
+
+extern "C" NAP_UNCHECKED const long long *napFlops() { return &emulated::flops; }
+
+#define NAP_COUNTED_FUNCTION(name, count)                                                          \
+  inline emulated::Counted<float> name##f(emulated::Counted<float> x) {                            \
+    emulated::countFlops(count);                                                                   \
+    return ::name##f(x.value);                                                                     \
+  }                                                                                                \
+  inline emulated::Counted<double> name(emulated::Counted<double> x) {                             \
+    emulated::countFlops(count);                                                                   \
+    return ::name(x.value);                                                                        \
+  }
+NAP_COUNTED_FUNCTION(sqrt, 1)
+NAP_COUNTED_FUNCTION(exp, 1)
+NAP_COUNTED_FUNCTION(expm1, 1)
+NAP_COUNTED_FUNCTION(log, 1)
+NAP_COUNTED_FUNCTION(log1p, 1)
+NAP_COUNTED_FUNCTION(sin, 1)
+NAP_COUNTED_FUNCTION(cos, 1)
+NAP_COUNTED_FUNCTION(tanh, 1)
+NAP_COUNTED_FUNCTION(erf, 1)
+NAP_COUNTED_FUNCTION(fabs, 0)
+NAP_COUNTED_FUNCTION(floor, 0)
+NAP_COUNTED_FUNCTION(ceil, 0)
+NAP_COUNTED_FUNCTION(rint, 0)
+NAP_COUNTED_FUNCTION(trunc, 0)
+#undef NAP_COUNTED_FUNCTION
+#define NAP_COUNTED_FUNCTION(name, count)                                                          \
+  inline emulated::Counted<float> name##f(emulated::Counted<float> x,                              \
+                                          emulated::Counted<float> y) {                            \
+    emulated::countFlops(count);                                                                   \
+    return ::name##f(x.value, y.value);                                                            \
+  }                                                                                                \
+  inline emulated::Counted<double> name(emulated::Counted<double> x,                               \
+                                        emulated::Counted<double> y) {                             \
+    emulated::countFlops(count);                                                                   \
+    return ::name(x.value, y.value);                                                               \
+  }
+NAP_COUNTED_FUNCTION(fmod, 1)
+NAP_COUNTED_FUNCTION(pow, 1)
+NAP_COUNTED_FUNCTION(copysign, 0)
+#undef NAP_COUNTED_FUNCTION
+inline emulated::Counted<float> fmaf(emulated::Counted<float> x, emulated::Counted<float> y,
+                                     emulated::Counted<float> z) {
+  emulated::countFlops(2);
+  return ::fmaf(x.value, y.value, z.value);
+}
+inline emulated::Counted<double> fma(emulated::Counted<double> x, emulated::Counted<double> y,
+                                     emulated::Counted<double> z) {
+  emulated::countFlops(2);
+  return ::fma(x.value, y.value, z.value);
+}
+inline unsigned __float_as_uint(emulated::Counted<float> x) { return __float_as_uint(x.value); }
+inline long long __double_as_longlong(emulated::Counted<double> x) {
+  return __double_as_longlong(x.value);
+}
+NAP_TOGETHER inline emulated::Counted<float> __shfl_xor_sync(unsigned,
+                                                             emulated::Counted<float> x, int mask) {
+  emulated::Counted<float> other = 0;
+  emulated::hooks->collective(nap::emulator::Collective::shuffle, &x, &other, unsigned(mask),
+                              __builtin_return_address(0));
+  return other;
+}
+#define float emulated::Counted<float>
+#define double emulated::Counted<double>
+#endif

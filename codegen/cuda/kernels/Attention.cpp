@@ -40,7 +40,7 @@ static int64_t tileElements(int64_t rows, int64_t size) {
 }
 
 /// The largest tiles that fit: two times 16 queries a warp halve what is read of shared memory, and
-/// want registers and blocks for all multiprocessors.
+/// want blocks for all multiprocessors, and registers, which rows of 128 elements would spill.
 static ForwardTiles forwardTiles(const AttentionShape &shape) {
   int64_t widest = std::max(shape.keySize, shape.valueSize);
   // Wide rows leave few blocks for a multiprocessor in any case.
@@ -52,7 +52,7 @@ static ForwardTiles forwardTiles(const AttentionShape &shape) {
     for (int64_t columns : {64, 32, 16}) {
       if (widest > kTensorSize || (widest > 128 && columns == 64) ||
           (down == 2 &&
-           (widest > 128 || columns < 32 || shape.rate > 0 || blocks(128) < kManyBlocks)))
+           (widest >= 128 || columns < 32 || shape.rate > 0 || blocks(128) < kManyBlocks)))
         continue;
       ForwardTiles tiles{down, columns, tileElements(64 * down, widest),
                          tileElements(columns, shape.keySize),
@@ -150,6 +150,7 @@ private:
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   /// The random key's memory, then the site.
   std::pair<Value, Value> draws();
+  int64_t elementBytes() { return isNarrow() ? 2 : 4; }
   bool isNarrow() { return getElementTypeOrSelf(op->getOperand(0).getType()).isBF16(); }
   /// `times`: how often the grid's threads come to it.
   void storeLse(const Tensor &lse, Value wholeHead, Value query, Value isOwn, Value largest,
@@ -265,11 +266,13 @@ void AttentionWriter::forwardPlain(AttentionOp op, CudaKernel &cuda) {
   auto [random, word] = draws();
   std::string name = fmt::format("attention_forward<attention, {}, {}, {}, {}, {}>", q.text, k.text,
                                  v.text, out.text, out.isThere());
-  callPrelude(b, loc, name, "", {},
-              {q.memory, k.memory, v.memory, out.memory, largest, total,
-               shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
-               shared(kRowsTile, "tile"), shared(kPairs, "pairs"), shared(128, "parts"), random,
-               word, block});
+  func::CallOp call =
+      makeCall(b, loc, name, "", {},
+               {q.memory, k.memory, v.memory, out.memory, largest, total,
+                shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
+                shared(kRowsTile, "tile"), shared(kPairs, "pairs"), shared(128, "parts"), random,
+                word, block});
+  setWork(call, plainForwardWork(shape, elementBytes(), out.isThere()));
   if (!lse.isThere())
     return;
   Value thread = threadId();
@@ -303,9 +306,7 @@ void AttentionWriter::forwardTensor(AttentionOp op, const ForwardTiles &tiles, C
                 narrowShared(tiles.keyTile, "key_tile", isAsked),
                 narrowShared(tiles.valueTile, "value_tile", isAsked), random, word, block});
   cuda.askedBytes = askedBytes;
-  // What is drawn is counted nowhere.
-  if (shape.rate == 0)
-    setWork(call, forwardWork(shape, tiles, out.isThere()));
+  setWork(call, forwardWork(shape, tiles, out.isThere()));
   if (!lse.isThere())
     return;
   // Four lanes have each query's numbers.
@@ -379,8 +380,9 @@ void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
   }
   llvm::append_values(operands, random, word, block);
   func::CallOp call = makeCall(b, loc, name + places, "", {}, operands);
-  if (isTensor && shape.rate == 0)
-    setWork(call, backwardWork(shape, tiles, {dq.isThere(), dk.isThere(), dv.isThere()}));
+  StoredGradients stored{dq.isThere(), dk.isThere(), dv.isThere()};
+  setWork(call, isTensor ? backwardWork(shape, tiles, stored)
+                         : plainBackwardWork(shape, elementBytes(), stored));
 }
 
 LogicalResult nap::fillAttention(KernelFunction kernel, Operation *op, CudaKernel &cuda) {

@@ -34,10 +34,14 @@ struct StoredGradients {
   bool dq = true, dk = true, dv = true;
 };
 
-/// All blocks of `attention_forward_tensor` and `attention_backward_tensor` (flash.cuh), of bf16
-/// without dropout.
+/// All blocks of `attention_forward_tensor` and `attention_backward_tensor` (flash.cuh), of bf16.
 CudaWork forwardWork(const AttentionShape &shape, const ForwardTiles &tiles, bool hasOut);
 CudaWork backwardWork(const AttentionShape &shape, const BackwardTiles &tiles,
                       const StoredGradients &stored);
+/// All blocks of `attention_forward` and `attention_backward` (attention.cuh), on elements of so
+/// many bytes.
+CudaWork plainForwardWork(const AttentionShape &shape, int64_t elementBytes, bool hasOut);
+CudaWork plainBackwardWork(const AttentionShape &shape, int64_t elementBytes,
+                           const StoredGradients &stored);
 
 } // namespace nap

@@ -225,7 +225,7 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
                "", {}, {sums, left, right, input(form.lhs), input(form.rhs), block});
   CudaProductSizes sizes{form.batchExtent(), form.rowExtent(), form.columnExtent(),
                          form.contractedExtent()};
-  setWork(call, {tiling.bytesRead(sizes), 0, tiling.tensorFlops(sizes)});
+  setWork(call, {tiling.bytesRead(sizes), 0, tiling.tensorFlops(sizes), tiling.threadFlops(sizes)});
   return own;
 }
 
@@ -287,6 +287,10 @@ void ProductWriter::write() {
   // Small tiles would be squeezed into 32 registers, and spill.
   if (tiling.unit == CudaUnit::fma && tiling.rows == 32)
     cuda.blocksAtOnce = 4;
+  // Two blocks of large tiles have no registers for an exponential of the sums.
+  if (tiling.unit != CudaUnit::fma && tiling.rows * tiling.columns == 128 * 128 &&
+      llvm::any_of(kernel.region(), [](Operation &op) { return isa<ExpOp, SigmoidOp>(op); }))
+    cuda.blocksAtOnce = 1;
   cuda.blocks = tiling.blocks(
       {form.batchExtent(), form.rowExtent(), form.columnExtent(), form.contractedExtent()});
   Value parts;
@@ -301,8 +305,9 @@ void ProductWriter::write() {
   Value sums = memref::AllocaOp::create(b, named(b, "sums"),
                                         MemRefType::get({tiling.sums()}, b.getF32Type()));
   ThreadSums own = multiply(body, sums);
-  // A long body is not written out for each sum, which then must lie in memory.
-  bool isLong = !isSplit && isLongBody(kernel.region());
+  // A long body is not written out for each of many sums, which then must lie in memory.
+  constexpr int64_t fewSums = 4;
+  bool isLong = !isSplit && tiling.sums() > fewSums && isLongBody(kernel.region());
   Value ends = isLong ? copySums(body, sums) : sums;
   forSums(
       kernel, body, own, !isLong, [](Value) {},

@@ -55,9 +55,11 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
 
   Body::Loop row = body.open(first, number(n), IndexRange::below(n), {}, cuda.blocks * warps);
   row.op.getInductionVar().setLoc(named("row"));
+  setShare(row.op, n, cuda.blocks * warps);
   auto forColumns = [&](llvm::function_ref<void(const Linear &)> emit) {
     Body::Loop loop = body.open(lane, number(columns), IndexRange::below(columns), {}, kWarp);
     loop.op.getInductionVar().setLoc(named("column"));
+    setShare(loop.op, columns, kWarp);
     emit(loop.index());
     body.close(loop);
   };
@@ -91,6 +93,8 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
   bits.setLoc(named("bits"));
   Body::Loop bit = body.open(number(0), bits, IndexRange::below(kWarp));
   bit.op.getInductionVar().setLoc(named("bit"));
+  // Only the loop within asks for anything: each id is some row's, for whose columns it turns.
+  setShare(bit.op, 1, 1);
   Value shift =
       arith::IndexCastOp::create(body.builder(), body.loc(), i32, bit.op.getInductionVar());
   Value isSet = arith::AndIOp::create(
@@ -107,6 +111,7 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
   Linear from = body.dynamic(source, IndexRange::below(count), body.level());
   Body::Loop loop = body.open(lane, end, IndexRange::below(columns), {}, kWarp);
   loop.op.getInductionVar().setLoc(named("column"));
+  setShare(loop.op, count * columns, n * llvm::divideCeil(count, kWarp) * kWarp);
   SmallVector<Linear> index = body.space().delinearize(from, ids.getShape());
   llvm::append_range(index, body.space().delinearize(loop.index(), shape.drop_front()));
   Linear to = row.index() * columns + loop.index();

@@ -34,8 +34,10 @@ int64_t nap::elementsTogether(KernelFunction kernel) {
     look(result.getType());
   bool isShort = llvm::range_size(kernel.region()) <= kLongBody && !isLongBody(kernel.region());
   int64_t together = bits < 32 && isShort ? 8 : 4;
+  // A normal number takes a hundred lines, of which four times as many take NVRTC as long.
+  bool drawsNormals = !kernel.region().getOps<RandomNormalOp>().empty();
   bool reduces = !kernel.region().getOps<ReduceOp>().empty();
-  return count < kFewElements || count % together || reduces ? 1 : together;
+  return count < kFewElements || count % together || reduces || drawsNormals ? 1 : together;
 }
 
 void nap::accessTogether(func::FuncOp func, scf::ForOp loop, Value place, Value first,

@@ -14,8 +14,8 @@ struct Expression {
   std::string text;
   /// Whether it stands inside a larger expression without brackets.
   bool isAtom = false;
-  /// Whether it reads memory where it is printed.
-  bool reads = false;
+  /// Whether it reads memory where it is printed, and whether it reads or computes numbers there.
+  bool reads = false, works = false;
 };
 
 /// Prints one function.

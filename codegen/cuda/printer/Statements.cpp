@@ -8,6 +8,7 @@
 // A value is written into its user where it has one use, in the same block, and moves past no write
 // or barrier on the way. i32 and i64 print as unsigned, whose arithmetic wraps like the ops' does;
 // what is signed says so. An index is a signed number that never overflows.
+#include "codegen/cuda/CudaWork.h"
 #include "codegen/cuda/printer/Printer.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -59,6 +60,9 @@ bool CudaPrinter::canInline(Operation *op, const Expression &text) {
       compare && llvm::is_contained({arith::CmpFPredicate::UEQ, arith::CmpFPredicate::ONE,
                                      arith::CmpFPredicate::ORD, arith::CmpFPredicate::UNO},
                                     compare.getPredicate()))
+    return false;
+  // Both arms of a choice are computed, so that what a thread reads and does is its schedule's.
+  if (isa<arith::SelectOp>(user) && user->getOperand(0) != result && text.works)
     return false;
   // A bound is printed in a loop's head, which each turn reads.
   if (isa<scf::ForOp>(user))
@@ -202,6 +206,9 @@ void CudaPrinter::statement(Operation &op) {
     return fail(&op, "no text for this op");
   text.reads = isa<memref::LoadOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
                  return expressions.lookup(operand).reads;
+               });
+  text.works = text.reads || flopsOf(&op) > 0 || llvm::any_of(op.getOperands(), [&](Value x) {
+                 return expressions.lookup(x).works;
                });
   Value result = op.getResult(0);
   if (result.use_empty())

@@ -49,3 +49,11 @@ nap.kernel_def attention @f_256 {
   %out, %lse = nap.attention %q, %k, %v {scale = 0.0625, to = 0} : (tensor<1x4x512x256xbf16>, tensor<1x1x512x256xbf16>, tensor<1x1x512x256xbf16>) -> (tensor<1x4x512x256xbf16>, tensor<1x4x512xf32>)
   nap.yield %out, %lse : tensor<1x4x512x256xbf16>, tensor<1x4x512xf32>
 }
+
+// Enough blocks for twice the rows a warp, which heads of 128 elements have no registers for.
+// CHECK: g_128__kernel {{[0-9]+ 0 [0-9]+$}}
+nap.kernel_def attention @g_128 {
+^bb0(%q: tensor<1x32x2048x128xbf16>, %k: tensor<1x8x2048x128xbf16>, %v: tensor<1x8x2048x128xbf16>):
+  %out, %lse = nap.attention %q, %k, %v {scale = 0.088, to = 0} : (tensor<1x32x2048x128xbf16>, tensor<1x8x2048x128xbf16>, tensor<1x8x2048x128xbf16>) -> (tensor<1x32x2048x128xbf16>, tensor<1x32x2048xf32>)
+  nap.yield %out, %lse : tensor<1x32x2048x128xbf16>, tensor<1x32x2048xf32>
+}

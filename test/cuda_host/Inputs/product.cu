@@ -9,6 +9,8 @@ constexpr Product turned = {.rows = 64, .columns = 72, .depth = 96, .left = {0, 
 
 __device__ inline float factor_of(bf16 x) { return to_f32(x); }
 __device__ inline float factor_of(f16 x) { return to_f32(x); }
+__device__ inline float factor_of(f8e4m3 x) { return to_f32(x); }
+__device__ inline float factor_of(f8e5m2 x) { return to_f32(x); }
 __device__ inline float factor_of(float x) { return float_of(to_tf32(bits_of(x))); }
 
 template <Product P, typename F>
@@ -66,6 +68,10 @@ COMPARED(straight_f16, straight, f16)
 COMPARED(turned_f16, turned, f16)
 COMPARED(straight_tf32, straight, float)
 COMPARED(turned_tf32, turned, float)
+COMPARED(straight_e4m3, straight, f8e4m3)
+COMPARED(turned_e4m3, turned, f8e4m3)
+COMPARED(straight_e5m2, straight, f8e5m2)
+COMPARED(turned_e5m2, turned, f8e5m2)
 
 NAP_HOST_KERNEL(multiply, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"out", 18432, 4, true})
 NAP_HOST_KERNEL(straight_bf16, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"wrong", 18432, 4, true})
@@ -74,3 +80,7 @@ NAP_HOST_KERNEL(straight_f16, 2, 128, true, {"left", 12288, 2, false}, {"right",
 NAP_HOST_KERNEL(turned_f16, 2, 128, true, {"left", 12288, 2, false}, {"right", 13824, 2, false}, {"wrong", 18432, 4, true})
 NAP_HOST_KERNEL(straight_tf32, 2, 128, true, {"left", 24576, 4, false}, {"right", 27648, 4, false}, {"wrong", 18432, 4, true})
 NAP_HOST_KERNEL(turned_tf32, 2, 128, true, {"left", 24576, 4, false}, {"right", 27648, 4, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(straight_e4m3, 2, 128, true, {"left", 6144, 1, false}, {"right", 6912, 1, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(turned_e4m3, 2, 128, true, {"left", 6144, 1, false}, {"right", 6912, 1, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(straight_e5m2, 2, 128, true, {"left", 6144, 1, false}, {"right", 6912, 1, false}, {"wrong", 18432, 4, true})
+NAP_HOST_KERNEL(turned_e5m2, 2, 128, true, {"left", 6144, 1, false}, {"right", 6912, 1, false}, {"wrong", 18432, 4, true})

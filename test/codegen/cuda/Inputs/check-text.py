@@ -1,5 +1,5 @@
 """CUDA text as a reader wants it: above each kernel stand its name with the lines of the model that it is of, the types of its
-operands, how often and on what grid it is launched and what a launch costs. Argument: the text."""
+operands, how often and on what grid it is launched and what a launch costs, and what it asks for. Argument: the text."""
 import re
 import sys
 
@@ -23,8 +23,8 @@ for number, line in enumerate(lines):
     for comment, pattern in zip(comments, wanted):
         if not re.match(pattern, comment):
             sys.exit(f"{name}: '{comment}' does not match {pattern}")
-    if len(comments) < len(wanted):
-        sys.exit(f"{name}: a line is missing: {comments}")
+    if len(comments) < 4 or not comments[-1].startswith("// asks memory for "):
+        sys.exit(f"{name}: what it asks for is missing: {comments}")
     if re.fullmatch(r"(k|kernel)?_?\d+", name):
         sys.exit(f"{name} is no name")
     kernels += not is_second
