@@ -96,8 +96,8 @@ static LogicalResult printGrid(const CudaGridForm &grid, const CudaHead &head, b
   own.askedBytes = grid.askedBytes;
   std::optional<CudaWork> work = workOf(grid.func, grid.blocks * grid.blockThreads);
   if (work) {
-    std::string asks =
-        fmt::format("asks memory for {:.4g} MB", double(work->readBytes + work->writtenBytes) / 1e6);
+    double bytes = double(work->readBytes + work->writtenBytes);
+    std::string asks = fmt::format("asks memory for {:.4g} MB", bytes / 1e6);
     for (auto [unit, flops] : {std::pair("tensor cores", work->productFlops),
                                {"its threads", work->threadFlops}})
       if (flops > 0)

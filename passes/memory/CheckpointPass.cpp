@@ -84,13 +84,11 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
       return signalPassFailure();
     }
     ModulePlanner planner(module, workers);
-    ModulePlan plan;
-    if (named || budget == 0) {
-      // Without a budget nothing is faster than to keep everything.
-      plan = planner.planFor(named.value_or(CheckpointStrategy::none));
-      if (budget != 0 && plan.bytes > budget)
+    // Nothing is faster than to keep everything.
+    ModulePlan plan = planner.planFor(named.value_or(CheckpointStrategy::none));
+    if (budget != 0 && plan.bytes > budget) {
+      if (named)
         return refuse(planner, plan);
-    } else {
       std::vector<ModulePlan> frontier = planner.frontier();
       const ModulePlan *fastest = fastestWithin(frontier, budget);
       if (!fastest)

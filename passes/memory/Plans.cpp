@@ -129,17 +129,19 @@ std::vector<FunctionPlan> nap::ModulePlanner::searchedPlans(const Function &func
     budgets.push_back(floor + (peak - floor) * number / count);
   std::vector<FunctionPlan> plans{measured(function, std::move(least.sequence))};
   std::vector<SearchedSequence> found = search.find(budgets);
+  std::vector<int64_t> lower;
   for (auto [budget, sequence] : llvm::zip(budgets, found)) {
     if (!sequence.fits)
       continue;
     plans.push_back(measured(function, std::move(sequence.sequence)));
-    int64_t over = plans.back().height - budget;
-    if (over <= 0)
-      continue;
-    std::vector<SearchedSequence> lower = search.find({budget - over});
-    if (lower.front().fits)
-      plans.push_back(measured(function, std::move(lower.front().sequence)));
+    if (int64_t over = plans.back().height - budget; over > 0)
+      lower.push_back(budget - over);
   }
+  llvm::sort(lower);
+  lower.erase(std::unique(lower.begin(), lower.end()), lower.end());
+  for (SearchedSequence &sequence : search.find(lower))
+    if (sequence.fits)
+      plans.push_back(measured(function, std::move(sequence.sequence)));
   return plans;
 }
 

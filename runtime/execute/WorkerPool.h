@@ -21,9 +21,9 @@ void useIeeeArithmetic();
 
 /// A fixed number of workers, of which the calling thread is number 0. Runs one launch at a time;
 /// which worker does which tasks is open, so a task's result may not depend on it. Each worker
-/// begins with its own share, the same in every launch, whose data is then likely in its caches, and
-/// goes on with what is left of others'. A worker that wakes up late is not waited for: on a busy
-/// machine the others do its part. Nothing is allocated after construction.
+/// begins with its own share, the same in every launch, whose data is then likely in its caches,
+/// and goes on with what is left of others'. A worker that wakes up late is not waited for: on a
+/// busy machine the others do its part. Nothing is allocated after construction.
 class WorkerPool {
 public:
   /// Starts `workers` - 1 threads; `arena` gives each worker its scratch and outlives the pool.

@@ -54,7 +54,8 @@ static int64_t softmaxFlops(const AttentionShape &shape, int64_t rows, int64_t c
 
 CudaWork nap::forwardWork(const AttentionShape &shape, const ForwardTiles &tiles, bool hasOut) {
   int64_t keyBytes = 2 * shape.keySize, valueBytes = 2 * shape.valueSize;
-  int64_t valueWidth = roundUp(shape.valueSize, 16), width = roundUp(shape.keySize, 16) + valueWidth;
+  int64_t valueWidth = roundUp(shape.valueSize, 16);
+  int64_t width = roundUp(shape.keySize, 16) + valueWidth;
   CudaWork head;
   for (int64_t first = 0; first < shape.queries; first += tiles.rows()) {
     int64_t rows = std::min(tiles.rows(), shape.queries - first);
@@ -160,7 +161,8 @@ CudaWork nap::backwardWork(const AttentionShape &shape, const BackwardTiles &til
 /// once for dot products.
 static constexpr int64_t kPairRows = 32, kPairColumns = 64, kPairDepth = 32;
 
-/// `multiply_pairs`: `left` and `right` rows are there, and those of a side are scaled on their way.
+/// `multiply_pairs`: `left` and `right` rows are there, and those of a side are scaled on their
+/// way.
 static CudaWork pairsWork(int64_t left, int64_t right, int64_t size, int64_t elementBytes,
                           int64_t scaledRows) {
   CudaWork work;
