@@ -287,10 +287,10 @@ void ProductWriter::write() {
   // Small tiles would be squeezed into 32 registers, and spill.
   if (tiling.unit == CudaUnit::fma && tiling.rows == 32)
     cuda.blocksAtOnce = 4;
-  // Two blocks of large tiles have no registers for an exponential of the sums.
-  if (tiling.unit != CudaUnit::fma && tiling.rows * tiling.columns == 128 * 128 &&
+  // Two blocks of large tiles have no registers for an exponential of the sums, nor four of others.
+  if (tiling.unit != CudaUnit::fma &&
       llvm::any_of(kernel.region(), [](Operation &op) { return isa<ExpOp, SigmoidOp>(op); }))
-    cuda.blocksAtOnce = 1;
+    cuda.blocksAtOnce = tiling.rows * tiling.columns == 128 * 128 ? 1 : 3;
   cuda.blocks = tiling.blocks(
       {form.batchExtent(), form.rowExtent(), form.columnExtent(), form.contractedExtent()});
   Value parts;
