@@ -156,55 +156,35 @@ std::string nearestArchitecture(const std::string &architecture) {
   return best > 0 ? fmt::format("sm_{}", best) : "";
 }
 
-/// Bytes of a text from which the compiler's passes run on several threads.
-static constexpr size_t largeText = 32 << 10;
-/// Four threads, in versions that know the option; their number is written into the code, so it is
-/// no machine's own.
-static constexpr const char *threadsOption = "--split-compile=4";
-
-/// Compiles once; the status of nvrtcCompileProgram, or of what failed before it.
-static int compileOnce(const Library &library, const std::string &text, const std::string &prelude,
-                       const std::vector<const char *> &options, CudaBinary &binary) {
-  const char *headers[] = {prelude.c_str()};
-  const char *names[] = {"napkin.cuh"};
-  Library::Program program = nullptr;
-  int status = library.createProgram(&program, text.c_str(), "napkin.cu", 1, headers, names);
-  if (status != 0)
-    return status;
-  status = library.compileProgram(program, static_cast<int>(options.size()), options.data());
-  binary.log = fetch(program, library.logSize, library.log);
-  if (status == 0) {
-    binary.ptx = fetch(program, library.ptxSize, library.ptx);
-    binary.cubin = fetch(program, library.cubinSize, library.cubin);
-  }
-  library.destroyProgram(&program);
-  // The texts end with a zero that is none of theirs.
-  for (std::string *part : {&binary.log, &binary.ptx})
-    while (!part->empty() && part->back() == '\0')
-      part->pop_back();
-  return status;
-}
-
 Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
                                const std::string &architecture) {
   const Result<Library> &found = openLibrary();
   if (!found)
     return found.error();
-  constexpr int invalidOption = 5;
+  const Library *library = &*found;
+  const char *headers[] = {prelude.c_str()};
+  const char *names[] = {"napkin.cuh"};
+  Library::Program program = nullptr;
+  int status = library->createProgram(&program, text.c_str(), "napkin.cu", 1, headers, names);
+  if (status != 0)
+    return Error{fmt::format("NVRTC: {}", library->errorText(status)), ExitStatus::machineFailure};
   std::string target = "--gpu-architecture=" + architecture;
   std::vector<const char *> options = {target.c_str()};
   options.insert(options.end(), fixedOptions.begin(), fixedOptions.end());
-  bool isLarge = text.size() >= largeText;
-  if (isLarge)
-    options.push_back(threadsOption);
+  status = library->compileProgram(program, static_cast<int>(options.size()), options.data());
   CudaBinary binary;
-  int status = compileOnce(*found, text, prelude, options, binary);
-  if (status == invalidOption && isLarge) {
-    options.pop_back();
-    status = compileOnce(*found, text, prelude, options, binary);
+  binary.log = fetch(program, library->logSize, library->log);
+  if (status == 0) {
+    binary.ptx = fetch(program, library->ptxSize, library->ptx);
+    binary.cubin = fetch(program, library->cubinSize, library->cubin);
   }
+  library->destroyProgram(&program);
+  // The texts end with a zero that is none of theirs.
+  for (std::string *part : {&binary.log, &binary.ptx})
+    while (!part->empty() && part->back() == '\0')
+      part->pop_back();
   if (status != 0)
-    return Error{fmt::format("NVRTC for {}: {}: {}", architecture, found->errorText(status),
+    return Error{fmt::format("NVRTC for {}: {}: {}", architecture, library->errorText(status),
                              firstError(binary.log)),
                  ExitStatus::machineFailure};
   if (binary.ptx.empty() || binary.cubin.empty())

@@ -18,11 +18,10 @@ struct CudaBinary {
 };
 
 /// Compiles CUDA C++ that includes nothing but "napkin.cuh", whose text is `prelude`, for an
-/// architecture ("sm_90"), on four threads where the text is large and NVRTC has the option. No
-/// multiply and add are contracted, nothing is flushed to zero, division and square root are
-/// rounded exactly. The library is sought in NAPKIN_NVRTC (a file), in CUDA_HOME, in
-/// /usr/local/cuda, and by the loader. Fails with one sentence if it is not found or the text does
-/// not compile: then with the first error that the compiler names.
+/// architecture ("sm_90"). No multiply and add are contracted, nothing is flushed to zero,
+/// division and square root are rounded exactly. The library is sought in NAPKIN_NVRTC (a file), in
+/// CUDA_HOME, in /usr/local/cuda, and by the loader. Fails with one sentence if it is not found or
+/// the text does not compile: then with the first error that the compiler names.
 Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
                                const std::string &architecture);
 

@@ -284,8 +284,8 @@ void ProductWriter::addRanges(KernelFunction to, Value parts) {
 
 void ProductWriter::write() {
   cuda.blockThreads = tiling.threads();
-  // Small tiles would be squeezed into 32 registers, and spill.
-  if (tiling.unit == CudaUnit::fma && tiling.rows == 32)
+  // Small tiles, and long code behind the sums, would be squeezed into 32 registers, and spill.
+  if (tiling.unit == CudaUnit::fma && (tiling.rows == 32 || isLongBody(kernel.region())))
     cuda.blocksAtOnce = 4;
   // Two blocks of large tiles have no registers for an exponential of the sums, nor four of others.
   if (tiling.unit != CudaUnit::fma &&
