@@ -11,4 +11,7 @@ namespace nap {
 /// LLVM splits vectors for narrower targets, and for wider elements; bits do not depend on it.
 inline constexpr int64_t kLanes = 16;
 
+/// Bytes of a line of the caches.
+inline constexpr int64_t kLineBytes = 64;
+
 } // namespace nap

@@ -2,6 +2,7 @@
 #include "passes/MemoryModel.h"
 
 #include "ir/contraction/Epilogue.h"
+#include "passes/Functions.h"
 #include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 
@@ -276,6 +277,11 @@ FunctionMemory Modeller::run() {
 
 FunctionMemory nap::modelFunction(func::FuncOp func, const DeclaredTensors &declared) {
   return Modeller(func, declared).run();
+}
+
+int64_t nap::firstAfterLoss(func::FuncOp func, const FunctionMemory &memory) {
+  Value loss = lossOf(func);
+  return loss ? memory.writerOf[memory.numberOf(loss)] + 1 : -1;
 }
 
 bool nap::canUpdateInPlace(const FunctionMemory &memory, Value value, int64_t old) {

@@ -74,6 +74,10 @@ mlir::LogicalResult verifyKernelsOnly(mlir::func::FuncOp func, const DeclaredTen
 /// The timeline of a function that `verifyKernelsOnly` accepts.
 FunctionMemory modelFunction(mlir::func::FuncOp func, const DeclaredTensors &declared);
 
+/// The number of the first step after the one that makes the function's loss, with which the
+/// backward pass begins; -1 without a loss.
+int64_t firstAfterLoss(mlir::func::FuncOp func, const FunctionMemory &memory);
+
 /// Whether `value`, the new version of the declared tensor whose old version has the number `old`,
 /// can be written in place: nobody reads the old one later, and the writer itself only element by
 /// element.

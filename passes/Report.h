@@ -127,6 +127,16 @@ struct ReportOptions {
   }
 };
 
+/// A figure of a step's bytes under its name; where it is not known, why.
+struct NamedBytes {
+  std::string name;
+  std::optional<double> bytes;
+  std::string why;
+};
+
+/// The bytes of the last row's step by their three names, none mixed with another.
+std::vector<NamedBytes> bytesOfStep(const Ledger &ledger, const MeasuredStep *measured);
+
 /// Use of a device in a step of a measured time: FLOPs over their peaks, over the time. Products of
 /// several types each count at their own peak.
 struct Utilisation {

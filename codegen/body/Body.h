@@ -145,7 +145,7 @@ private:
   };
 
   /// Asks for what lies behind `index` of `memref`, where this helps.
-  void fetchAhead(mlir::OpBuilder &b, mlir::Value memref, const Linear &place, mlir::Value index);
+  void prefetch(mlir::OpBuilder &b, mlir::Value memref, const Linear &place, mlir::Value index);
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<Linear> index);
   mlir::Value elementwise(Fusable op, llvm::ArrayRef<Linear> index);
   mlir::Value constant(ConstantOp op, llvm::ArrayRef<Linear> index);

@@ -1,6 +1,5 @@
 // Loads, stores and the places they touch.
 #include "codegen/body/Body.h"
-#include "ir/schedule/SumOrder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,12 +25,12 @@ static bool goesAlong(const Linear &form, const IndexSpace &space) {
   });
 }
 
-void Body::fetchAhead(OpBuilder &b, Value memref, const Linear &place, Value index) {
+void Body::prefetch(OpBuilder &b, Value memref, const Linear &place, Value index) {
   // Half a page: prefetchers of the machine stop at its end. Small tensors are in a cache.
   constexpr int64_t aheadBytes = 2048, farBytes = 2 << 20;
   auto type = cast<MemRefType>(memref.getType());
   int64_t bytes = type.getElementTypeBitWidth() / 8;
-  if (!fetchesAhead || type.getNumElements() * bytes < farBytes || width * bytes > 64 ||
+  if (!fetchesAhead || type.getNumElements() * bytes < farBytes || width * bytes > kLineBytes ||
       !goesAlong(place, indices))
     return;
   Value ahead = arith::AddIOp::create(b, location, index, indexConstant(aheadBytes / bytes));
@@ -63,7 +62,7 @@ Value Body::load(Value memref, Type element, const Linear &place) {
     Value index = scalar(place - Linear::of(lane));
     OpBuilder &b = scopes[level].builder;
     if (!mask) {
-      fetchAhead(b, memref, place, index);
+      prefetch(b, memref, place, index);
       return finish(vector::LoadOp::create(b, location, type, memref, index));
     }
     return finish(vector::MaskedLoadOp::create(b, location, type, memref, index, mask,

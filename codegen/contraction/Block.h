@@ -5,9 +5,6 @@
 
 namespace nap {
 
-/// Bytes of a line of the caches.
-inline constexpr int64_t kLineBytes = 64;
-
 /// Of a task: where its batch entry begins in each tensor, and its block of rows and columns.
 struct ContractionBlock {
   mlir::Value lhsBase, rhsBase, resultBase;
@@ -96,7 +93,7 @@ void prefetchTouched(ContractionWriter &w, const ContractionBlock &block,
                      llvm::ArrayRef<TouchedMemory> touched, mlir::Value row, mlir::Value column);
 
 /// Asks for what the tile will touch, before its sums are made. Where there is an epilogue, that of
-/// the tile before has done so, a row for each of its own: all at once would wait for each other.
+/// the tile before does so, a row for each of its own: all at once would wait for each other.
 void prefetchTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile);
 
 /// Stores the tile, whose finished sums wait: itself, or what the kernel computes of it.

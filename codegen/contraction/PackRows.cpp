@@ -28,7 +28,7 @@ static void packScalars(ContractionWriter &w, const ContractionBlock &block, con
 /// memory, so that whole lines of it are used.
 static void packAlongRows(ContractionWriter &w, const ContractionBlock &block,
                           const TermBlock &terms, Value firstRow, Value base, int64_t count) {
-  constexpr int64_t termsAhead = 16, lineBytes = 64;
+  constexpr int64_t termsAhead = 16;
   const ContractionSchedule &s = w.schedule;
   auto piece = VectorType::get({s.tileRows}, w.element);
   Value first = w.add(block.lhsBase, w.add(block.m0, firstRow));
@@ -39,7 +39,7 @@ static void packAlongRows(ContractionWriter &w, const ContractionBlock &block,
     };
     Value from = placeOf(k), ahead = placeOf(w.add(k, termsAhead));
     int64_t bytes = count * s.tileRows * s.elementBytes;
-    for (int64_t byte = 0; byte < bytes; byte += lineBytes)
+    for (int64_t byte = 0; byte < bytes; byte += kLineBytes)
       w.prefetch(w.lhs, w.add(ahead, byte / s.elementBytes), /*toFirstLevel=*/true);
     SmallVector<Value> pieces;
     for (int64_t i = 0; i < count; ++i)

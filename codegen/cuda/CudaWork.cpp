@@ -1,9 +1,10 @@
 // Counts what a function does by walking its loops.
 #include "codegen/cuda/CudaWork.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "codegen/math/Expand.h"
 #include "ir/schedule/SumOrder.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -88,6 +89,11 @@ static bool countBlock(Block &block, int64_t times, CudaWork &work) {
       access(store.getMemRef(), work.writtenBytes);
     if (auto call = dyn_cast<func::CallOp>(op); call && !countCall(call, times, work))
       return false;
+    if (op.hasAttr(kRareAttr)) {
+      if (!countBlock(*cast<scf::IfOp>(op).elseBlock(), times, work))
+        return false;
+      continue;
+    }
     std::optional<int64_t> inside = op.getNumRegions() ? timesInside(&op, times) : 0;
     CudaWork ofRegions;
     for (Region &region : op.getRegions())
@@ -95,14 +101,11 @@ static bool countBlock(Block &block, int64_t times, CudaWork &work) {
         if (!countBlock(own, inside.value_or(1), ofRegions))
           return false;
     // How often matters only where something is asked for.
-    bool asks = ofRegions.readBytes || ofRegions.writtenBytes || ofRegions.productFlops;
-    if (!inside && (asks || (ofRegions.threadFlops && !isa<scf::IfOp>(op))))
+    bool asks = ofRegions.readBytes || ofRegions.writtenBytes || ofRegions.productFlops ||
+                ofRegions.threadFlops;
+    if (!inside && asks)
       return false;
-    if (inside) {
-      work += ofRegions;
-    } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.elseBlock()) {
-      countBlock(*branch.elseBlock(), times, work);
-    }
+    work += ofRegions;
   }
   return true;
 }

@@ -35,9 +35,8 @@ void setShare(mlir::Operation *op, int64_t times, int64_t of);
 void setWork(mlir::Operation *call, const CudaWork &work);
 
 /// The work of `threads` threads that run the function: its loads, stores, arithmetic and calls, as
-/// often as its loops turn. Nothing where that depends on what is in memory. Of a branch that only
-/// computes, and of which nothing is known, the second arm counts: the first is a sine's of numbers
-/// from 2^28 on.
+/// often as its loops turn. Nothing where that depends on what is in memory. Of a branch whose
+/// first arm is rare (a sine's, of numbers from 2^28 on) the second counts.
 std::optional<CudaWork> workOf(mlir::func::FuncOp func, int64_t threads);
 
 } // namespace nap

@@ -1,4 +1,5 @@
 // Sines and powers of f32, which are computed in f64.
+#include "codegen/math/Expand.h"
 #include "codegen/math/Numbers.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -69,6 +70,7 @@ Value nap::buildSine(const Formulas &f, Value x, bool isCosine) {
     anyFar = vector::ReductionOp::create(b, f.loc, vector::CombiningKind::OR, isFar);
   // Huge numbers are rare and cost more: only where there is one.
   auto branch = scf::IfOp::create(b, f.loc, TypeRange{f.f64(), f.f64()}, anyFar, true);
+  branch->setAttr(kRareAttr, b.getUnitAttr());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());

@@ -106,8 +106,6 @@ template <typename F = bf16>
 __device__ inline void mma(float *sums, const u32 (&a)[4], const u32 *b) {
   if constexpr (is_tf32<F>)
     NAP_MMA("m16n8k8", "tf32");
-  else if constexpr (is_f8<F> && !has_f8_cores)
-    return;
   else if constexpr (is_e4m3<F>)
     NAP_MMA("m16n8k32", "e4m3");
   else if constexpr (is_f8<F>)
@@ -271,18 +269,12 @@ __device__ inline void multiply_without(float (&sums)[T.rows / 2], const F *left
   }
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /// A tile of a product on tensor cores, sums in f32, from 0 or, where `GoesOn`, from what `sums`
 /// holds. All stages but one are on their way while that one is multiplied.
-template <Product P, Tiling T, bool GoesOn = false, typename F>
-__device__ inline void multiply_tensor(float (&sums)[T.rows / 2], F *left_tile, F *right_tile,
+template <Product P, Tiling T, bool GoesOn, typename F>
+__device__ inline void multiply_stages(float (&sums)[T.rows / 2], F *left_tile, F *right_tile,
                                        const F *left, const F *right, int block) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  multiply_without<P, T, GoesOn>(sums, left, right, block);
-#else
-  if constexpr (is_f8<F> && !has_f8_cores) {
-    multiply_without<P, T, GoesOn>(sums, left, right, block);
-    return;
-  }
   constexpr int threads = tensor_threads<T>, depth = stage_depth<F>;
   constexpr int left_stage = T.rows * depth, right_stage = T.columns * depth;
   constexpr bool left_deep = P.left.depth.step[2] == 1, right_deep = P.right.depth.step[2] == 1;
@@ -336,5 +328,19 @@ __device__ inline void multiply_tensor(float (&sums)[T.rows / 2], F *left_tile, 
     stage = stage + 1 == T.stages ? 0 : stage + 1;
   }
   copy_async_wait<0>();
+}
+#endif
+
+/// The same, where there are no tensor cores for F without them.
+template <Product P, Tiling T, bool GoesOn = false, typename F>
+__device__ inline void multiply_tensor(float (&sums)[T.rows / 2], F *left_tile, F *right_tile,
+                                       const F *left, const F *right, int block) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  multiply_without<P, T, GoesOn>(sums, left, right, block);
+#else
+  if constexpr (is_f8<F> && !has_f8_cores)
+    multiply_without<P, T, GoesOn>(sums, left, right, block);
+  else
+    multiply_stages<P, T, GoesOn>(sums, left_tile, right_tile, left, right, block);
 #endif
 }

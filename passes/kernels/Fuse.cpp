@@ -329,19 +329,11 @@ double Fuser::bytesToCompute(Value value, const Demand &wish, double element) {
   return bytes;
 }
 
-/// Whether a value is made of fewer bytes in memory than it has.
-static bool isMadeOfLess(Value value, const Recipe &recipe) {
-  int64_t bytes = 0;
-  for (Value leaf : recipe.leaves)
-    bytes += bytesOf(leaf.getType());
-  return bytes < bytesOf(value.getType());
-}
-
 /// Whether computing the value again in every kernel but the first reads less than storing and
 /// reading it would move.
 bool Fuser::isWorthRecomputing(Value value, ArrayRef<Demand> wishes) {
   if (!recomputes)
-    return isMadeOfLess(value, recipes[value]);
+    return bytesOfLeaves(recipes[value].leaves) < bytesOf(value.getType());
   bool isSmall = llvm::all_of(wishes, [&](const Demand &wish) {
     const Group &group = groups[wish.group];
     int64_t elements = std::max(group.elements(), ShapedType::getNumElements(group.summed));

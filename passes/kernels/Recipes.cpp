@@ -48,12 +48,17 @@ static bool hasSeveralReaders(Value value) {
   return isView(reader) && hasSeveralReaders(reader->getResult(0));
 }
 
-/// Whether reading the leaves moves more than reading the value itself.
-static bool isMadeOfMore(Value value, ArrayRef<Value> leaves) {
-  int64_t bytes = 0, own = bytesOf(value.getType());
+int64_t nap::bytesOfLeaves(ArrayRef<Value> leaves) {
+  int64_t bytes = 0;
   for (Value leaf : leaves)
     bytes += bytesOf(leaf.getType());
-  return bytes > own + own / 2;
+  return bytes;
+}
+
+/// Whether reading the leaves moves more than reading the value itself.
+static bool isMadeOfMore(Value value, ArrayRef<Value> leaves) {
+  int64_t own = bytesOf(value.getType());
+  return bytesOfLeaves(leaves) > own + own / 2;
 }
 
 DenseMap<Value, Recipe> nap::writeRecipes(Block &block) {

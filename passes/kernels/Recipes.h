@@ -20,6 +20,9 @@ inline constexpr unsigned kWorkAtMost = 32;
 /// Whether a kernel may compute this op inside.
 bool isComputable(mlir::Operation *op);
 
+/// Bytes of all leaves, each whole.
+int64_t bytesOfLeaves(llvm::ArrayRef<mlir::Value> leaves);
+
 /// The recipe of every value of the block, from the first op to the last. A value is its own leaf
 /// where computing it again is too much: by work, or because several ops read it and it is made of
 /// more bytes than it has.

@@ -140,12 +140,6 @@ static Alternatives buildAlternatives(KernelOp kernel) {
 
 //===-- The problem --------------------------------------------------------------------------===//
 
-/// The number of the first kernel after the one that makes the loss; -1 without a loss.
-static int64_t firstAfterLoss(func::FuncOp func, const FunctionMemory &memory) {
-  Value loss = lossOf(func);
-  return loss ? memory.writerOf[memory.numberOf(loss)] + 1 : -1;
-}
-
 /// Per tensor: whether it is written in parts, by several steps.
 static std::vector<bool> areOfParts(const planning::Timeline &timeline) {
   std::vector<bool> result(timeline.sizes.size(), false);

@@ -121,12 +121,11 @@ static void checkRow(LedgerRow &row, const LedgerRow *before) {
 }
 
 /// Products of two tensors of a step that sum nothing.
-static Count outerProducts(ModuleOp module) {
+static Count outerProductsOfStep(ModuleOp module) {
   Count sum = 0;
   for (auto [func, times] : stepFunctions(module))
-    for (auto einsum : cast<func::FuncOp>(func).getOps<EinsumOp>())
-      if (Cost cost = einsum.getCost(); einsum.getFactors().size() == 2 && cost.mm == 0)
-        sum += cost.vec * times;
+    for (Operation &op : cast<func::FuncOp>(func).getOps())
+      sum += outerProducts(&op) * times;
   return sum;
 }
 
@@ -141,7 +140,7 @@ static void readFacts(Ledger &ledger, const LedgerRow &row, ModuleOp module) {
     Cost work = row.totals.work.total();
     ledger.facts.written = row.model.value_or(ledger.facts.forward);
     ledger.facts.beside = work.vec + work.cmp + work.cvt;
-    ledger.facts.outer = outerProducts(module);
+    ledger.facts.outer = outerProductsOfStep(module);
   }
   // Passes before the step is put together change it.
   if (module.lookupSymbol("train_step") || module.lookupSymbol("micro_first"))

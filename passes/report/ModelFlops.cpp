@@ -59,6 +59,14 @@ ModelFlops nap::modelFlopsOf(Operation *op, const SymbolTable &symbols) {
   return sum;
 }
 
+Count nap::outerProducts(Operation *op) {
+  auto einsum = dyn_cast<EinsumOp>(op);
+  if (!einsum || einsum.getFactors().size() != 2)
+    return 0;
+  Cost cost = einsum.getCost();
+  return cost.mm == 0 ? cost.vec : Count(0);
+}
+
 ModelFlops nap::countModelFlops(ModuleOp module) {
   SymbolTable symbols(module);
   ModelFlops sum;

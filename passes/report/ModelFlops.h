@@ -41,6 +41,9 @@ Count seenPairs(const AttentionShape &shape);
 /// hidden, are not the model's.
 ModelFlops modelFlopsOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
+/// Products of two tensors that sum nothing: of an einsum of this kind all, of any other op 0.
+Count outerProducts(mlir::Operation *op);
+
 /// The sum over one training step of the module as it stands, each function as often as a step runs
 /// it.
 ModelFlops countModelFlops(mlir::ModuleOp module);

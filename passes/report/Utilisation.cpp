@@ -36,6 +36,21 @@ std::vector<WeighedGroup> nap::groupsByWeight(const LedgerRow &row, const Device
   return groups;
 }
 
+std::vector<NamedBytes> nap::bytesOfStep(const Ledger &ledger, const MeasuredStep *measured) {
+  const LedgerRow &row = ledger.rows.back();
+  std::vector<NamedBytes> lines;
+  if (ledger.facts.graphBytes > 0)
+    lines.push_back({"compulsory for the whole graph", double(ledger.facts.graphBytes), ""});
+  lines.push_back({"least of each op, summed", double(row.totals.leastBytes), ""});
+  lines.push_back({"planned", double(row.totals.plannedBytes), ""});
+  if (measured && measured->bytes)
+    lines.push_back({"measured: " + measured->bytesName, *measured->bytes, ""});
+  else
+    lines.push_back({"measured", std::nullopt,
+                     "not: " + (measured ? measured->whyNoBytes : "a report runs nothing")});
+  return lines;
+}
+
 Utilisation nap::utilisationOf(const Ledger &ledger, const Device &device, double stepSeconds) {
   const LedgerRow &row = ledger.rows.back();
   double seconds = 0, flops = 0;

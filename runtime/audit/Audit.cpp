@@ -3,6 +3,7 @@
 #include "runtime/audit/Audit.h"
 
 #include "runtime/audit/Resident.h"
+#include "runtime/execute/Arena.h"
 #include "runtime/files/Json.h"
 
 #include <algorithm>
@@ -122,7 +123,7 @@ void Audit::addMemory(std::vector<AuditLine> &lines) const {
   tensors.most = limits.memory;
   tensors.least = limits.memory > 0 ? 1 / limits.memory : 0;
   // A small page in a large one brings the large one.
-  tensors.slack = 2 << 20;
+  tensors.slack = static_cast<double>(largePage);
   tensors.isMemory = true;
   AuditLine scratches{fmt::format("scratch of {} worker{} resident", session->workers(),
                                   session->workers() == 1 ? "" : "s"),

@@ -65,7 +65,6 @@ using GraphExec = struct GraphExecOf *;
 
 /// CUdevice_attribute.
 enum DeviceAttribute : int {
-  maxThreadsPerBlock = 1,
   maxGridX = 5,
   maxSharedPerBlock = 8,
   capabilityMajor = 75,

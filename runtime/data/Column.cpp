@@ -20,11 +20,8 @@ public:
 
   int64_t samples() const override { return array.shape[0]; }
   const std::string &path() const override { return file->file.path(); }
-  Failure gather(const Session &session, int64_t sample, uint32_t epoch, int64_t row) override {
-    return gatherRun(session, sample, 1, epoch, row);
-  }
-  Failure gatherRun(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
-                    int64_t row) override;
+  Failure gather(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
+                 int64_t row) override;
 
 private:
   Failure convert(const TensorInfo &tensor, int64_t sample, std::byte *out);
@@ -66,8 +63,8 @@ Failure Column::checkIds(const TensorInfo &tensor, int64_t first, int64_t count,
   return std::nullopt;
 }
 
-Failure Column::gatherRun(const Session &session, int64_t sample, int64_t count, uint32_t,
-                          int64_t row) {
+Failure Column::gather(const Session &session, int64_t sample, int64_t count, uint32_t,
+                       int64_t row) {
   const TensorInfo &tensor = session.program().tensors[input];
   int64_t sampleBytes = sampleElements * bitsOf(tensor.dtype) / 8;
   std::byte *out = session.data(input) + row * sampleBytes;

@@ -256,14 +256,6 @@ Result<Dataset> Dataset::open(const Program &program, const DataOptions &options
   return dataset;
 }
 
-Failure Source::gatherRun(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
-                          int64_t row) {
-  for (int64_t i = 0; i < count; ++i)
-    if (Failure failure = gather(session, sample + i, epoch, row + i))
-      return failure;
-  return std::nullopt;
-}
-
 Failure Dataset::load(Session &session, int64_t cursor) {
   for (int64_t row = 0; row < batchSize;) {
     int64_t place = (cursor + row) % sampleCount, run = 1;
@@ -274,7 +266,7 @@ Failure Dataset::load(Session &session, int64_t cursor) {
     else
       sample = Permutation(sampleCount, seed, epoch).at(place);
     for (const std::unique_ptr<Source> &source : sources)
-      if (Failure failure = source->gatherRun(session, sample, run, epoch, row))
+      if (Failure failure = source->gather(session, sample, run, epoch, row))
         return failure;
     row += run;
   }

@@ -18,13 +18,12 @@ public:
   virtual int64_t samples() const = 0;
   /// The (first) file, for errors.
   virtual const std::string &path() const = 0;
-  /// Writes one sample into row `row` of each input that this source feeds; `epoch` moves windows.
+  /// Writes `count` samples that follow each other into rows from `row` on of each input that this
+  /// source feeds; `epoch` moves windows.
   /// Values are checked here: ids against the vocabulary, integers against the input's type.
   /// Allocates only on failure.
-  virtual Failure gather(const Session &session, int64_t sample, uint32_t epoch, int64_t row) = 0;
-  /// `count` samples that follow each other, into rows from `row` on: at once where that is faster.
-  virtual Failure gatherRun(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
-                            int64_t row);
+  virtual Failure gather(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
+                         int64_t row) = 0;
 };
 
 /// How a token file is read.

@@ -36,9 +36,11 @@ public:
     return moves() ? windows() - 1 : windows();
   }
   const std::string &path() const override { return shards[0].file.path(); }
-  Failure gather(const Session &session, int64_t sample, uint32_t epoch, int64_t row) override;
+  Failure gather(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
+                 int64_t row) override;
 
 private:
+  Failure gatherWindow(const Session &session, int64_t sample, uint32_t epoch, int64_t row);
   /// Ids that one window needs: the targets reach one further.
   int64_t idsNeeded() const { return sequence + (targets >= 0 ? 1 : 0); }
   int64_t windows() const { return (total - (idsNeeded() - sequence)) / sequence; }
@@ -90,7 +92,16 @@ static void storeId(DType dtype, std::byte *row, int64_t i, int64_t id) {
   std::memcpy(row + i * 4, &narrow, 4);
 }
 
-Failure TokenWindows::gather(const Session &session, int64_t sample, uint32_t epoch, int64_t row) {
+Failure TokenWindows::gather(const Session &session, int64_t sample, int64_t count, uint32_t epoch,
+                             int64_t row) {
+  for (int64_t i = 0; i < count; ++i)
+    if (Failure failure = gatherWindow(session, sample + i, epoch, row + i))
+      return failure;
+  return std::nullopt;
+}
+
+Failure TokenWindows::gatherWindow(const Session &session, int64_t sample, uint32_t epoch,
+                                   int64_t row) {
   int64_t first = sample * sequence;
   if (moves())
     first += philox({epoch, 0, runtimeStep, 1}, seed)[0] % sequence;

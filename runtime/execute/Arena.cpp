@@ -32,9 +32,6 @@ int64_t machineMemoryBytes() {
   return bytes;
 }
 
-/// A large page of x86-64, and of Arm with pages of 4 KiB; where others are, they only help less.
-static constexpr int64_t largePage = 2 << 20;
-
 /// The first address from `address` on that is a multiple of `unit`, a power of two.
 static void *roundUp(void *address, int64_t unit) {
   auto mask = static_cast<uintptr_t>(unit - 1);

@@ -10,6 +10,10 @@
 
 namespace napkin::runtime {
 
+/// Bytes of a large page of x86-64, and of Arm with pages of 4 KiB; where others are, they only
+/// help less.
+inline constexpr int64_t largePage = 2 << 20;
+
 /// The memory that this process may have, bytes: the machine's, or its control group's where that
 /// is less.
 int64_t machineMemoryBytes();

@@ -104,6 +104,11 @@ rt::DevicePeaks nap::peaksOfGpu(llvm::StringRef name) {
   return peaks;
 }
 
+/// "bf16"; "f16/f16" where sums are not the usual ones.
+static std::string nameOf(const Peak &peak) {
+  return peak.input + (peak.accumulate == usualSums(peak.input) ? "" : "/" + peak.accumulate);
+}
+
 /// "1410 MHz x 256 FMA x 432 units x 2 = 311.9".
 static std::string derivation(const Device &device) {
   return fmt::format("{:.0f} MHz x {:.0f} FMA x {:.0f} units x 2 = {:.1f}", device.clock / 1e6,
@@ -118,10 +123,8 @@ std::string nap::deviceSources(const Device &device) {
                         source.empty() ? device.source : source);
   };
   for (const Peak &peak : device.peaks) {
-    bool isUsual = peak.accumulate == usualSums(peak.input);
-    line(peak.input + (isUsual ? "" : "/" + peak.accumulate), peak.flops / 1e12, "TFLOP/s",
-         peak.source);
-    if (device.derivedPeak() > 0 && isUsual && peak.input == device.clockInput)
+    line(nameOf(peak), peak.flops / 1e12, "TFLOP/s", peak.source);
+    if (device.derivedPeak() > 0 && nameOf(peak) == device.clockInput)
       text += fmt::format("  {:<13}{:>9} {}: {}\n", "", "", derivation(device), device.clockSource);
   }
   line("bandwidth", device.bandwidth / 1e12, "TB/s", device.bandwidthSource);
@@ -143,11 +146,8 @@ std::string nap::deviceTable() {
   for (const Device &device : knownDevices()) {
     text += fmt::format("{:<14}{:<18}{:>5.0f} GB {:>6.3f} TB/s ", device.name, device.title,
                         device.memory / 1e9, device.bandwidth / 1e12);
-    for (const Peak &peak : device.peaks) {
-      bool isUsual = peak.accumulate == usualSums(peak.input);
-      text += fmt::format(" {}{} {:.6g}", peak.input, isUsual ? "" : "/" + peak.accumulate,
-                          peak.flops / 1e12);
-    }
+    for (const Peak &peak : device.peaks)
+      text += fmt::format(" {} {:.6g}", nameOf(peak), peak.flops / 1e12);
     text += '\n';
     if (device.derivedPeak() > 0)
       text += fmt::format("{:<14}{}: {}\n", "", device.clockInput, derivation(device));

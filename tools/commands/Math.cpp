@@ -15,7 +15,6 @@
 #include "runtime/files/Console.h"
 #include "tools/commands/Devices.h"
 #include "tools/commands/Model.h"
-#include "tools/commands/math/ElementTypes.h"
 #include "tools/commands/math/Memory.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -336,7 +335,7 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
     return "";
   }
   std::string text;
-  auto line = [&](const char *name, const llvm::fltSemantics &semantics, llvm::StringRef type) {
+  auto line = [&](const char *name, const llvm::fltSemantics &semantics) {
     llvm::APFloat rounded(*value);
     bool losesInfo;
     rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
@@ -345,16 +344,17 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
                             ? ""
                             : fmt::format("{:.3g} %", 100 * std::abs(back / *value - 1));
     bool isLost = (back == 0 && *value != 0) || !std::isfinite(back);
-    text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}\n", name, findElementType(type)->bits,
+    text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}\n", name,
+                        llvm::APFloat::semanticsSizeInBits(semantics),
                         fmt::format("{:.9g}", back), isLost ? "lost" : error);
   };
-  line("f64", llvm::APFloat::IEEEdouble(), "f64");
-  line("f32", llvm::APFloat::IEEEsingle(), "f32");
-  line("bf16", llvm::APFloat::BFloat(), "bf16");
-  line("f16", llvm::APFloat::IEEEhalf(), "f16");
-  line("f8E5M2", llvm::APFloat::Float8E5M2(), "f8");
-  line("f8E4M3", llvm::APFloat::Float8E4M3FN(), "f8");
-  line("f4E2M1", llvm::APFloat::Float4E2M1FN(), "f4");
+  line("f64", llvm::APFloat::IEEEdouble());
+  line("f32", llvm::APFloat::IEEEsingle());
+  line("bf16", llvm::APFloat::BFloat());
+  line("f16", llvm::APFloat::IEEEhalf());
+  line("f8E5M2", llvm::APFloat::Float8E5M2());
+  line("f8E4M3", llvm::APFloat::Float8E4M3FN());
+  line("f4E2M1", llvm::APFloat::Float4E2M1FN());
   return text;
 }
 

@@ -24,6 +24,7 @@ Emulator &Emulator::get() {
 Emulator::Emulator() {
   table.thread = &thread;
   table.block = &block;
+  table.flops = &counts.threadFlops;
   table.launch = [](const HostKernel *kernel, char *const *operands) {
     get().launch(*kernel, operands);
   };
@@ -167,11 +168,9 @@ void Emulator::launch(const HostKernel &ofText, char *const *operands) {
   shared.reset(reinterpret_cast<uintptr_t>(sharedBegin), sharedEnd - sharedBegin, kSharedPiece,
                /*isGlobal=*/false, /*isWritten=*/false);
   isInGrid = true;
-  int64_t flopsBefore = flops ? *flops : 0;
   for (block = 0; block < kernel->blocks && !isAbandoned; ++block)
     runBlock();
   isInGrid = false;
-  counts.threadFlops = flops ? *flops - flopsBefore : 0;
   bringBack();
   counts.traffic = traffic.result();
   if (onLaunch)

@@ -27,7 +27,7 @@ struct Counters {
   int64_t requestedRead = 0, requestedWritten = 0; ///< bytes of global memory, by all threads
   int64_t distinctRead = 0, distinctWritten = 0;   ///< bytes, each counted once
   int64_t productFlops = 0;                        ///< of `mma`
-  int64_t threadFlops = 0; ///< of the threads, where the library counts them
+  long long threadFlops = 0;                       ///< of the threads, where the text counts them
   Traffic::Counts traffic;                         ///< zeros unless they were asked for
 
   /// Adds all but `traffic`.
@@ -52,8 +52,6 @@ public:
   const Hooks *hooks() const { return &table; }
   /// The library's code and data, and its shared memory.
   void setLibrary(uintptr_t image, size_t imageBytes, char *sharedBegin, char *sharedEnd);
-  /// Where a library that counts its FLOPs has them; null: it counts none.
-  void setFlops(const long long *ofLibrary) { flops = ofLibrary; }
   /// Is called for each fault, once for each place of the text and kind.
   void setListener(std::function<void(const Fault &)> listener) { onFault = std::move(listener); }
   /// Is called after each grid with what it did.
@@ -142,7 +140,6 @@ private:
   uintptr_t image = 0;
   size_t imageBytes = 0;
   char *sharedBegin = nullptr, *sharedEnd = nullptr;
-  const long long *flops = nullptr;
   Shadow shared;
 
   const HostKernel *kernel = nullptr;

@@ -50,6 +50,8 @@ constexpr unsigned numbersInWord(Factor factor) {
 struct Hooks {
   /// The thread in its block, and the block in the grid.
   const unsigned *thread, *block;
+  /// FLOPs of the grid's threads, to which a text that counts them adds.
+  long long *flops;
   /// Runs a kernel's grid on operands in memory.
   void (*launch)(const HostKernel *kernel, char *const *operands);
   /// Bytes of memory are about to be read or written.

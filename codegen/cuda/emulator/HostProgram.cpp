@@ -131,8 +131,6 @@ HostProgram::buildText(std::string text, std::function<void(const std::string &)
   auto [base, bytes] = extentOf(program->library);
   program->base = base;
   emulator.setLibrary(base, bytes, sharedBegin, sharedEnd);
-  auto flops = reinterpret_cast<const long long *(*)()>(dlsym(program->library, "napFlops"));
-  emulator.setFlops(flops ? flops() : nullptr);
   emulator.setListener([own = program.get(),
                         onFault = std::move(onFault)](const emulator::Fault &fault) {
     // Loops that are written out have one line at many addresses.
@@ -174,7 +172,6 @@ HostProgram::build(llvm::ArrayRef<CudaKernelText> kernels,
 }
 
 HostProgram::~HostProgram() {
-  emulator::Emulator::get().setFlops(nullptr);
   if (library)
     dlclose(library);
   if (!folder.empty())

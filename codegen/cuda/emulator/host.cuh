@@ -46,8 +46,9 @@ NAP_TOGETHER inline unsigned __ballot_sync(unsigned, int vote) {
   return votes;
 }
 
-NAP_TOGETHER inline float __shfl_xor_sync(unsigned, float x, int mask) {
-  float other = 0;
+template <typename T> NAP_TOGETHER inline T __shfl_xor_sync(unsigned, T x, int mask) {
+  static_assert(sizeof(T) == 4);
+  T other = 0;
   emulated::hooks->collective(nap::emulator::Collective::shuffle, &x, &other, unsigned(mask),
                               __builtin_return_address(0));
   return other;
@@ -169,11 +170,7 @@ template <typename... P> void call(void (*kernel)(P...), char *const *arguments)
 // of C is one FLOP, a fused multiply-add two, whatever a compiler makes of it.
 namespace emulated {
 
-/// FLOPs since the library was loaded. What is atomic calls no check.
-__attribute__((visibility("hidden"))) inline long long flops;
-inline __attribute__((always_inline)) void countFlops(int count) {
-  __atomic_store_n(&flops, __atomic_load_n(&flops, __ATOMIC_RELAXED) + count, __ATOMIC_RELAXED);
-}
+NAP_UNCHECKED inline void countFlops(int count) { *hooks->flops += count; }
 
 template <typename T> struct Counted;
 template <typename T> constexpr bool is_counted = false;
@@ -205,7 +202,6 @@ template <typename T> struct Counted {
 #undef NAP_COUNTED_OP
   friend constexpr Counted operator-(Counted x) { return Counted(-x.value); }
   friend constexpr bool operator==(Counted x, Counted y) { return x.value == y.value; }
-  friend constexpr bool operator!=(Counted x, Counted y) { return x.value != y.value; }
   friend constexpr bool operator<(Counted x, Counted y) { return x.value < y.value; }
   friend constexpr bool operator>(Counted x, Counted y) { return x.value > y.value; }
   friend constexpr bool operator<=(Counted x, Counted y) { return x.value <= y.value; }
@@ -213,8 +209,6 @@ template <typename T> struct Counted {
 };
 
 } // namespace emulated
-
-extern "C" NAP_UNCHECKED const long long *napFlops() { return &emulated::flops; }
 
 #define NAP_COUNTED_FUNCTION(name, count)                                                          \
   inline emulated::Counted<float> name##f(emulated::Counted<float> x) {                            \
@@ -268,13 +262,6 @@ inline emulated::Counted<double> fma(emulated::Counted<double> x, emulated::Coun
 inline unsigned __float_as_uint(emulated::Counted<float> x) { return __float_as_uint(x.value); }
 inline long long __double_as_longlong(emulated::Counted<double> x) {
   return __double_as_longlong(x.value);
-}
-NAP_TOGETHER inline emulated::Counted<float> __shfl_xor_sync(unsigned,
-                                                             emulated::Counted<float> x, int mask) {
-  emulated::Counted<float> other = 0;
-  emulated::hooks->collective(nap::emulator::Collective::shuffle, &x, &other, unsigned(mask),
-                              __builtin_return_address(0));
-  return other;
 }
 #define float emulated::Counted<float>
 #define double emulated::Counted<double>

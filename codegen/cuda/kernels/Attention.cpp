@@ -19,11 +19,9 @@
 using namespace mlir;
 using namespace nap;
 
-/// Queries of a forward block, and rows of a backward one, as in attention.cuh.
-static constexpr int64_t kPairRows = 32;
 /// Blocks that keep all multiprocessors busy.
 static constexpr int64_t kManyBlocks = 96;
-/// Elements of its tiles.
+/// Elements of the tiles of attention.cuh.
 static constexpr int64_t kLeftTile = 32 * 33, kRightTile = 64 * 33, kRowsTile = 64 * 65,
                          kPairs = 32 * 65;
 

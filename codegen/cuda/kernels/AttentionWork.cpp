@@ -3,8 +3,6 @@
 
 using namespace nap;
 
-/// Keys of a block, as in attention.cuh: the first key is a multiple of them.
-static constexpr int64_t kKeysOfBlock = 64;
 /// Warps of a block, the rows that one multiplies at once, and threads of a block.
 static constexpr int64_t kWarps = 4, kWarpRows = 16, kThreads = 128;
 /// FLOPs of `weight_of`, and bytes of the random key, which each draw reads.
@@ -22,7 +20,7 @@ static std::pair<int64_t, int64_t> keysOf(const AttentionShape &shape, int64_t f
                                           int64_t last) {
   int64_t begin = shape.from ? first + *shape.from : 0,
           end = shape.to ? last + *shape.to : shape.keys;
-  begin = std::clamp<int64_t>(begin, 0, shape.keys) / kKeysOfBlock * kKeysOfBlock;
+  begin = std::clamp<int64_t>(begin, 0, shape.keys) / kPairColumns * kPairColumns;
   return {begin, std::clamp<int64_t>(end, 0, shape.keys)};
 }
 
@@ -157,9 +155,8 @@ CudaWork nap::backwardWork(const AttentionShape &shape, const BackwardTiles &til
   return work += times(ofKeys, shape.lead * shape.groups);
 }
 
-/// Rows and columns of a tile of pairs of attention.cuh, and elements of a row that it fetches at
-/// once for dot products.
-static constexpr int64_t kPairRows = 32, kPairColumns = 64, kPairDepth = 32;
+/// Elements of a row that attention.cuh fetches at once for dot products.
+static constexpr int64_t kPairDepth = 32;
 
 /// `multiply_pairs`: `left` and `right` rows are there, and those of a side are scaled on their
 /// way.

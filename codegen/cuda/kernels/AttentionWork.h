@@ -6,6 +6,10 @@
 
 namespace nap {
 
+/// Rows and columns of a tile of pairs of attention.cuh; the first key that queries go through is a
+/// multiple of the columns.
+inline constexpr int64_t kPairRows = 32, kPairColumns = 64;
+
 /// How a block of 4 warps goes through the pairs of a head, forward.
 struct ForwardTiles {
   int64_t down = 0;                                  ///< times 16 queries a warp; 0: no tiles fit

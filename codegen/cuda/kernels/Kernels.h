@@ -29,8 +29,8 @@ bool isLongBody(mlir::Block &region);
 void fillElements(KernelFunction kernel, CudaKernel &cuda);
 
 /// How many neighbouring elements a thread computes at once, so that it reads and writes 16 bytes
-/// of the narrowest tensor: 4 or 8; 1 where the kernel is small, reduces, or has a number of
-/// elements that they do not divide.
+/// of the narrowest tensor: 4 or 8; 1 where the kernel is small, reduces, draws normal numbers,
+/// or has a number of elements that they do not divide.
 int64_t elementsTogether(KernelFunction kernel);
 
 /// Has the loop over `together` neighbours, whose elements are at `place` and of which the first is

@@ -9,20 +9,22 @@
 //
 // Several quick orders are tried (planning::bestOfOrders), and all of them where there are few
 // kernels (planning::exactOrder). One is taken if the arena is smaller with it, as nap-plan-memory
-// will place it; otherwise the function stays as it is, to the letter. The new version of a
-// declared tensor is written in its place, so it comes after every reader of the old one. A
-// function in which a new version must be copied there at the end stays as it is.
+// will place it; otherwise the function stays as it is, to the letter. What stands
+// behind the loss stays behind it. The new version of a declared tensor is written in its place, so
+// it comes after every reader of the old one. A function in which a new version must be copied
+// there at the end stays as it is.
 //
 // It stands before nap-checkpoint, whose plans are then of the order that runs, byte by byte; a
 // search for a budget moves kernels besides.
 //
 // What must hold: every kernel reads what it read before. Exact: no kernel computes anything else.
-#include "passes/Functions.h"
 #include "passes/Passes.h"
 #include "passes/kernels/Aliases.h"
 #include "passes/memory/order/KernelProblem.h"
 #include "passes/planning/Layout.h"
 #include "passes/planning/remat/Order.h"
+
+#include <algorithm>
 
 namespace nap {
 #define GEN_PASS_DEF_SCHEDULEPASS
@@ -44,13 +46,6 @@ static int64_t heightOf(const FunctionMemory &memory, const planning::Sequence &
   return planning::layOut(timeline, memory.isFixed(), kArenaAlignment).height;
 }
 
-/// The step that makes the function's loss, which parts the forward pass from the backward pass; -1
-/// where there is none.
-static int64_t lossStep(func::FuncOp func, const FunctionMemory &memory) {
-  Value loss = lossOf(func);
-  return loss ? memory.writerOf[memory.numberOf(loss)] : -1;
-}
-
 /// The order of the function's steps that takes fewest bytes of those that are tried. What stands
 /// behind the loss stays behind it, though much of the backward pass does not read it.
 static planning::Sequence chooseOrder(func::FuncOp func, const FunctionMemory &memory) {
@@ -60,8 +55,9 @@ static planning::Sequence chooseOrder(func::FuncOp func, const FunctionMemory &m
   int64_t peak = planning::simulate(problem, best).peak;
   if (planning::Sequence exact = planning::exactOrder(problem, peak, kMostSets); !exact.empty())
     best = std::move(exact);
-  if (int64_t loss = lossStep(func, memory); loss >= 0)
-    llvm::stable_sort(best, [&](int64_t a, int64_t b) { return a <= loss && b > loss; });
+  int64_t firstBackward = firstAfterLoss(func, memory);
+  std::stable_partition(best.begin(), best.end(),
+                        [&](int64_t step) { return step < firstBackward; });
   planning::Sequence given = planning::givenOrder(problem);
   if (best == given || heightOf(memory, best) >= heightOf(memory, given))
     return given;

@@ -3,12 +3,23 @@
 
 #include "ir/Einsum.h"
 #include "ir/attention/Attention.h"
-#include "passes/report/model/Gelu.h"
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace nap;
+
+/// Counters beside products.
+using Beside = std::array<Count Cost::*, 3>;
+static constexpr Beside kNothing = {}, kAllElse = {&Cost::vec, &Cost::trn, &Cost::cmp},
+                        kNoFunctions = {&Cost::vec, &Cost::cmp, &Cost::cvt};
+
+/// Ways of a preset: a result of a product over K terms is K products and K - 1 sums; GELU is 20 an
+/// element; a gradient of attention computes the scores again; products that sum nothing are
+/// contractions over one term.
+static constexpr unsigned kStrict = 1, kKnowsGelu = 2, kScoresAgain = 4, kOuterTwice = 8;
 
 /// How a preset counts ops.
 namespace {
@@ -16,56 +27,26 @@ struct OpRules {
   llvm::StringLiteral preset;
   /// How attention and convolutions are counted.
   Count ModelFlops::*products;
+  Beside beside;
+  unsigned ways;
   /// In words.
   llvm::StringLiteral text;
-  /// A result of a product over K terms is K products and K - 1 sums.
-  bool isStrict = false;
-  /// GELU is 20 an element.
-  bool knowsGelu = false;
-  /// A gradient of attention computes the scores again.
-  bool computesScoresAgain = false;
-  /// Products that sum nothing are contractions over one term.
-  bool doublesOuter = false;
-  /// Counters beside products.
-  bool vec = false, trn = false, cmp = false, cvt = false;
   Count divisor = 1;
 };
 } // namespace
 
 static constexpr OpRules kRules[] = {
-    {.preset = "cs336",
-     .products = &ModelFlops::dense,
-     .text = "2 K - 1 a product over K, all pairs, GELU 20 an element, all else 1",
-     .isStrict = true,
-     .knowsGelu = true,
-     .vec = true,
-     .trn = true,
-     .cmp = true},
-    {.preset = "torch",
-     .products = &ModelFlops::dense,
-     .text = "products alone, all pairs and taps, attention's gradient 2.5 times forward",
-     .computesScoresAgain = true},
-    {.preset = "xla",
-     .products = &ModelFlops::exact,
-     .text = "no functions, comparisons and conversions 1, outer products twice",
-     .doublesOuter = true,
-     .vec = true,
-     .cmp = true,
-     .cvt = true},
-    {.preset = "mac",
-     .products = &ModelFlops::dense,
-     .text = "multiply-accumulates of products alone, all pairs and taps",
-     .divisor = 2},
-    {.preset = "padded",
-     .products = &ModelFlops::dense,
-     .text = "all pairs and taps",
-     .vec = true,
-     .trn = true,
-     .cmp = true},
-    {.preset = "korthikanti", .products = &ModelFlops::dense, .text = "products alone, all pairs"},
-    {.preset = "megatron_now",
-     .products = &ModelFlops::half,
-     .text = "products alone, half of all pairs"},
+    {"cs336", &ModelFlops::dense, kAllElse, kStrict | kKnowsGelu,
+     "2 K - 1 a product over K, all pairs, GELU 20 an element, all else 1"},
+    {"torch", &ModelFlops::dense, kNothing, kScoresAgain,
+     "products alone, all pairs and taps, attention's gradient 2.5 times forward"},
+    {"xla", &ModelFlops::exact, kNoFunctions, kOuterTwice,
+     "no functions, comparisons and conversions 1, outer products twice"},
+    {"mac", &ModelFlops::dense, kNothing, 0,
+     "multiply-accumulates of products alone, all pairs and taps", 2},
+    {"padded", &ModelFlops::dense, kAllElse, 0, "all pairs and taps"},
+    {"korthikanti", &ModelFlops::dense, kNothing, 0, "products alone, all pairs"},
+    {"megatron_now", &ModelFlops::half, kNothing, 0, "products alone, half of all pairs"},
 };
 
 /// The rules of a preset, or null.
@@ -114,30 +95,26 @@ static Count countOp(Operation *op, const Cost &cost, const Gelus &gelus, const 
   if (auto gelu = gelus.elements.find(op); gelu != gelus.elements.end())
     return 20 * Count(gelu->second);
   Count flops = modelFlopsOf(op, symbols).*rules.products;
-  if (rules.isStrict)
+  if (rules.ways & kStrict)
     flops -= contractedResults(op);
-  if (rules.computesScoresAgain && isa<AttentionBackwardOp>(op))
+  if ((rules.ways & kScoresAgain) && isa<AttentionBackwardOp>(op))
     flops = flops / 4 * 5;
-  if (rules.vec)
-    flops += cost.vec;
-  if (rules.trn)
-    flops += cost.trn;
-  if (rules.cmp)
-    flops += cost.cmp;
-  if (rules.cvt)
-    flops += cost.cvt;
-  if (auto einsum = dyn_cast<EinsumOp>(op);
-      einsum && rules.doublesOuter && einsum.getFactors().size() == 2 && cost.mm == 0)
-    flops += cost.vec;
+  for (Count Cost::*counter : rules.beside)
+    if (counter)
+      flops += cost.*counter;
+  if (rules.ways & kOuterTwice)
+    flops += outerProducts(op);
   return flops;
 }
 
-Count nap::countByPreset(Operation *op, const SymbolTable &symbols, const Preset &preset) {
+Count nap::countByPreset(Operation *op, const SymbolTable &symbols, const Preset &preset,
+                         GelusByBlock &known) {
   const OpRules *rules = findRules(preset);
-  Block *body = bodyOf(op, symbols);
-  Gelus gelus;
-  if (rules->knowsGelu)
-    gelus = findGelus(body ? *body : *op->getBlock());
+  Block *body = bodyOf(op, symbols), *block = body ? body : op->getBlock();
+  auto [place, isNew] = known.try_emplace(block);
+  if (isNew && (rules->ways & kKnowsGelu))
+    place->second = findGelus(*block);
+  const Gelus &gelus = place->second;
   Count sum = 0;
   if (body)
     visitCosts(*body, [&](Operation &inner, const Cost &cost, int64_t) {

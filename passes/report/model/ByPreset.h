@@ -3,6 +3,7 @@
 
 #include "passes/report/Costs.h"
 #include "passes/report/Facts.h"
+#include "passes/report/model/Gelu.h"
 
 namespace nap {
 
@@ -12,22 +13,16 @@ bool countsOps(const Preset &preset);
 /// "cs336, torch, ...": the presets that count op by op.
 std::string opPresetNames();
 
-/// The FLOPs of an op, a kernel or a launch as a preset that counts op by op has them:
-///
-///   cs336         products of depth K as 2 K - 1 a result, attention over all pairs, GELU as 20 an
-///                 element, all else 1
-///   torch         products alone, attention over all pairs, its gradient 2.5 times forward
-///   xla           products of taps in the image, those that sum nothing twice, additions,
-///                 comparisons, conversions; no functions
-///   mac           half of products, over all pairs and taps
-///   padded        all, taps outside of the image too
-///   korthikanti   products alone, over all pairs
-///   megatron_now  products alone, half of all pairs
-///
-/// Where a GELU is in ops of its own, the one that computes tanh or erf has all of it.
-Count countByPreset(mlir::Operation *op, const mlir::SymbolTable &symbols, const Preset &preset);
+/// The GELUs of blocks that were asked for.
+using GelusByBlock = llvm::DenseMap<mlir::Block *, Gelus>;
 
-/// What of it is told beside the figure: "2 K - 1 a product, GELU 20 an element, all else 1".
+/// The FLOPs of an op, a kernel or a launch as a preset that counts op by op has them
+/// (docs/accounting.md, Presets). Where a GELU is in ops of its own, the one that computes tanh or
+/// erf has all of it. `known` keeps what is found of blocks from call to call.
+Count countByPreset(mlir::Operation *op, const mlir::SymbolTable &symbols, const Preset &preset,
+                    GelusByBlock &known);
+
+/// What of it is told beside the figure: "products alone, all pairs".
 std::string rulesOf(const Preset &preset);
 
 } // namespace nap

@@ -118,6 +118,7 @@ bool nap::explainOp(ModuleOp module, StringRef name, const Preset *preset, llvm:
   SymbolTable symbols(module);
   std::vector<std::string> order;
   llvm::StringMap<int64_t> times;
+  GelusByBlock gelus;
   for (auto [func, count] : stepFunctions(module))
     for (Operation &op : cast<func::FuncOp>(func).getOps()) {
       bool isAll = name == "all" && !isFree(&op) && !op.hasTrait<OpTrait::IsTerminator>();
@@ -137,7 +138,7 @@ bool nap::explainOp(ModuleOp module, StringRef name, const Preset *preset, llvm:
       text += fmt::format("    bytes: {} at least, {} by the plan\n", grouped(least),
                           grouped(plannedBytes(&op, symbols, least)));
       if (preset) {
-        Count flops = countByPreset(&op, symbols, *preset);
+        Count flops = countByPreset(&op, symbols, *preset, gelus);
         text += fmt::format("    {}: {} FLOP, {:.10g} FLOP/B ({})\n", preset->name, grouped(flops),
                             least > 0 ? double(flops) / double(least) : 0.0, rulesOf(*preset));
       }

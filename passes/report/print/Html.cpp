@@ -57,24 +57,14 @@ static void memory(llvm::raw_ostream &out, const LedgerRow &row) {
 
 /// The step's bytes under their names, as in the text.
 static void traffic(llvm::raw_ostream &out, const Ledger &ledger, const ReportOptions &options) {
-  const LedgerRow &row = ledger.rows.back();
   out << "<h2>Bytes of a step</h2>\n<table>\n";
   writeRow(out, {"bytes", "GB", "GiB"}, "th");
-  auto line = [&](const std::string &name, double bytes) {
-    writeRow(out,
-             {name, fmt::format("{:.6f}", bytes / 1e9), fmt::format("{:.6f}", bytes / (1 << 30))});
-  };
-  if (ledger.facts.graphBytes > 0)
-    line("compulsory for the whole graph", double(ledger.facts.graphBytes));
-  line("least of each op, summed", double(row.totals.leastBytes));
-  line("planned", double(row.totals.plannedBytes));
-  if (options.measured && options.measured->bytes)
-    line("measured: " + options.measured->bytesName, *options.measured->bytes);
-  else
-    writeRow(out, {"measured",
-                   options.measured ? "not: " + options.measured->whyNoBytes
-                                    : "not: a report runs nothing",
-                   ""});
+  for (const NamedBytes &each : bytesOfStep(ledger, options.measured))
+    if (each.bytes)
+      writeRow(out, {each.name, fmt::format("{:.6f}", *each.bytes / 1e9),
+                     fmt::format("{:.6f}", *each.bytes / (1 << 30))});
+    else
+      writeRow(out, {each.name, each.why, ""});
   out << "</table>\n";
 }
 

@@ -89,22 +89,14 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
 
 /// The step's bytes under their three names, none mixed with another.
 static void printBytes(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
-  const LedgerRow &row = ledger.rows.back();
   out << fmt::format("\n{:<48}{:>18}{:>16}\n", "BYTES of a step", "GB", "GiB");
-  auto line = [&](const std::string &name, double bytes) {
-    out << fmt::format("  {:<46}{:>18.6f}{:>16.6f}\n", name, bytes / 1e9, bytes / (1 << 30));
-  };
-  if (ledger.facts.graphBytes > 0)
-    line("compulsory for the whole graph", double(ledger.facts.graphBytes));
-  line("least of each op, summed", double(row.totals.leastBytes));
-  line("planned", double(row.totals.plannedBytes));
-  if (options.measured && options.measured->bytes)
-    line(fmt::format("measured: {}", options.measured->bytesName), *options.measured->bytes);
-  else
-    out << fmt::format("  {:<46}{}\n", "measured",
-                       options.measured ? "not: " + options.measured->whyNoBytes
-                                        : "not: a report runs nothing; --measured=FILE reads an "
-                                          "audited run's");
+  for (const NamedBytes &each : bytesOfStep(ledger, options.measured))
+    if (each.bytes)
+      out << fmt::format("  {:<46}{:>18.6f}{:>16.6f}\n", each.name, *each.bytes / 1e9,
+                         *each.bytes / (1 << 30));
+    else
+      out << fmt::format("  {:<46}{}{}\n", each.name, each.why,
+                         options.measured ? "" : "; --measured=FILE reads an audited run's");
 }
 
 /// Forward FLOPs by part, then the rules of thumb with their deviation from the exact count.

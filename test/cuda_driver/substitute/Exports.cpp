@@ -117,9 +117,6 @@ EXPORT cuDeviceGetName(char *name, int bytes, Ordinal device) {
 EXPORT cuDeviceGetAttribute(int *value, int attribute, Ordinal) {
   const Settings &settings = Settings::get();
   switch (attribute) {
-  case maxThreadsPerBlock:
-    *value = 1024;
-    break;
   case maxGridX:
     *value = 2147483647;
     break;

@@ -86,6 +86,8 @@ for accumulate in model.micro_batches:
     if accumulate == model.micro_batches[-1]:
         expect_equal(tag + "in the compiler's process, narrow vectors, other tasks", reference,
                      train(tag + "jit", ["napkin", "train", *model.flags(accumulate), "--cpu=x86-64-v3"], "--threads", 2))
+        stored = ["napkin", "train", *model.flags(accumulate), "--store-masks", "--fuse-recompute=off"]
+        expect_equal(tag + "masks and values stored", reference, train(tag + "stored", stored, "--threads", 2))
         kill_and_resume(tag + "killed", fused)
         # What was learned with other kernels goes on with these.
         folder = root / (tag + "unfused-run")

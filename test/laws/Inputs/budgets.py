@@ -19,8 +19,6 @@ CPUS = sorted(os.sched_getaffinity(0))[:2]
 os.sched_setaffinity(0, CPUS)
 THREADS = len(CPUS)
 BUDGETS, STEPS, PAGE = 20, 3, 4096
-# Anonymous memory of a process beyond the planned peak, at most: stacks, batches, the reader of data (docs/runtime.md, Audit).
-BESIDE = 16 << 20
 # What differs from the law size, which is the first.
 SIZES = {
     "mlp": [{}, dict(hidden=67, batch=13), dict(hidden=131, batch=29)],
@@ -79,7 +77,7 @@ def train(folder, model, place, taken, *flags):
     resident, anonymous = figures["tensors resident"], figures["anonymous memory"]
     if not 0.95 * resident["predicted"] <= resident["measured"] <= resident["predicted"] + PAGE:
         failures.append(f"{place}: {resident['predicted']} bytes of tensors were planned, {resident['measured']} are resident")
-    if anonymous["predicted"] != taken or anonymous["measured"] > taken + BESIDE:
+    if anonymous["predicted"] != taken or anonymous["measured"] > taken + models.BESIDE:
         failures.append(f"{place}: {taken} bytes were planned, {anonymous['measured']} are anonymous")
     saved = max((run / "saved").glob("step-*"))
     return {path.name: path.read_bytes() for path in sorted(saved.iterdir())}, models.measured_losses(run / "log")

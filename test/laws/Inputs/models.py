@@ -15,6 +15,8 @@ import sys
 EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
 # Kernels are cut into so many tasks that eight workers have work, and one some more.
 TASKS = ["--min-tasks", "9"]
+# Anonymous memory of a process beyond the planned peak, at most: stacks, batches, the reader of data (docs/runtime.md, A step).
+BESIDE = 16 << 20
 
 
 @dataclasses.dataclass
@@ -73,12 +75,13 @@ def data_flags(model, folder):
             for word in ("--data", str(folder / f"{name}.{'npy' if shape is not None else 'bin'}"))]
 
 
-def prepare(name, folder):
-    """Empties the folder and writes the model's data there: the model, the folder, the flags that name the data."""
-    model, root = MODELS[name], pathlib.Path(folder)
+def prepare(model, folder, samples=41):
+    """Empties the folder and writes the data of a model, or of one by its name, there: the model, the folder, the flags that
+    name the data."""
+    model, root = MODELS[model] if isinstance(model, str) else model, pathlib.Path(folder)
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
-    write_data(model, root)
+    write_data(model, root, samples)
     return model, root, data_flags(model, root)
 
 

@@ -4,7 +4,6 @@ narrow_gradients.py FOLDER TOLERANCE MODEL...: per tensor, max |g - f| <= TOLERA
 read off one step of plain descent of rate 1.
 """
 import pathlib
-import shutil
 import sys
 
 import models
@@ -20,15 +19,10 @@ def weights(folder, command, data, *more):
 
 
 root, tolerance = pathlib.Path(sys.argv[1]), float(sys.argv[2])
-shutil.rmtree(root, ignore_errors=True)
 failures = []
 largest = 0.0
 for name in sys.argv[3:]:
-    model = models.MODELS[name]
-    folder = root / name
-    folder.mkdir(parents=True)
-    models.write_data(model, folder)
-    data = models.data_flags(model, folder)
+    model, folder, data = models.prepare(name, root / name)
     flags = [*model.flags(1), "--optimizer", "sgd(lr = lr)", "--clip-norm", "none", "--precision"]
     models.call("napkin", "compile", *flags, "f32", "-o", folder / "f32")
     # A step of rate 0 leaves the initial weights.

@@ -3,18 +3,14 @@
 one_compile.py FOLDER
 """
 import pathlib
-import shutil
 import subprocess
 import sys
 
 import models
 
-root = pathlib.Path(sys.argv[1])
-shutil.rmtree(root, ignore_errors=True)
-root.mkdir(parents=True)
+# betas.nap reads what the perceptron reads.
+_, root, data = models.prepare("mlp", sys.argv[1])
 source = pathlib.Path(__file__).with_name("betas.nap")
-models.write_data(models.MODELS["mlp"], root)
-data = models.data_flags(models.MODELS["mlp"], root)
 failures = []
 
 

@@ -1,4 +1,5 @@
 """What the checks of this folder ask Napkin: reports of model files, counts of ops of the IR, answers of `napkin math`, the table of devices."""
+import collections
 import functools
 import json
 import pathlib
@@ -20,11 +21,16 @@ def run(*command):
 
 # Model files ---------------------------------------------------------------------------------------
 
+def words_of(model, defines):
+    """What a command takes for a model, by its name or by the path of its file, and sizes."""
+    if not isinstance(model, pathlib.Path):
+        model = EXAMPLES / "gpt2.nap" if model == "gpt2" else HERE / "Inputs" / f"{model}.nap"
+    return [str(model), *(word for name, value in defines for word in ("-D", f"{name}={value}"))]
+
+
 @functools.lru_cache(maxsize=None)
 def report(model, after, defines, flags=()):
-    file = EXAMPLES / "gpt2.nap" if model == "gpt2" else HERE / "Inputs" / f"{model}.nap"
-    words = [word for name, value in defines for word in ("-D", f"{name}={value}")]
-    return json.loads(run("napkin", "report", str(file), *words, *flags, f"--after={after}", "--json"))
+    return json.loads(run("napkin", "report", *words_of(model, defines), *flags, f"--after={after}", "--json"))
 
 
 def forward(model, **sizes):
@@ -55,19 +61,20 @@ def part(r, *names):
 
 def emit(model, defines, *passes):
     """The graph as text, after passes."""
-    file = EXAMPLES / "gpt2.nap" if model == "gpt2" else HERE / "Inputs" / f"{model}.nap"
-    words = [word for name, value in defines for word in ("-D", f"{name}={value}")]
     with tempfile.TemporaryDirectory() as folder:
         graph = pathlib.Path(folder) / "graph.mlir"
-        run("napkin", "compile", str(file), *words, "--emit=graph", "-o", str(graph))
+        run("napkin", "compile", *words_of(model, defines), "--emit=graph", "-o", str(graph))
         return run("napkin-opt", str(graph), *passes) if passes else graph.read_text()
 
 
-def forward_vec(model, **sizes):
-    """What @forward alone counts, as written."""
+def forward_counters(model, **sizes):
+    """What @forward alone counts, as written; 0 of what it does not have."""
     text = emit(model, tuple(sizes.items()), "--nap-annotate-cost")
     body = text[text.index("func.func @forward"):]
-    return sum(int(vec) for vec in re.findall(r"nap\.cost = \{[^}]*\bvec = (\d+)", body[:body.index("\n  }")]))
+    total = collections.Counter()
+    for cost in re.findall(r"nap\.cost = \{([^}]*)\}", body[:body.index("\n  }")]):
+        total.update({key: int(value) for key, value in re.findall(r"(\w+) = (\d+)", cost)})
+    return total
 
 
 @functools.lru_cache(maxsize=None)
@@ -168,11 +175,11 @@ def convolution(n, c, h, w, out, kernel, padding, high=None):
 
 # Ops by a preset -------------------------------------------------------------------------------------
 
-PRODUCT = """model product() {{
+ACTIVATION = """model activation() {{
   dim batch = {m}
-  input x : {dtype}[batch, {k}]
-  param w : {dtype}[{k}, {n}] = zeros
-  loss = sum(cast(einsum(x, w, "b i, i o -> b o"), f32))
+  input x : {dtype}[batch, {n}]
+  param w : [{n}, 2] = zeros
+  loss = sum(einsum({made}(x), w, "b i, i o -> b o"))
   train {{ optimizer = sgd(lr = 0.1) }}
 }}
 """

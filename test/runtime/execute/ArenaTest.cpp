@@ -10,7 +10,6 @@
 
 using namespace napkin::runtime;
 
-static constexpr int64_t largePage = 2 << 20;
 static constexpr int64_t arenaBytes = 5 * largePage + 12'288;
 
 /// True where the page that holds this byte of the arena takes memory.

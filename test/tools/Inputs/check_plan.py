@@ -6,20 +6,15 @@ import functools
 import html.parser
 import json
 import pathlib
-import subprocess
 import sys
+
+from commands import Napkin
 
 napkin, folder, *model = sys.argv[1:]
 folder = pathlib.Path(folder)
 folder.mkdir(parents=True, exist_ok=True)
+plan = functools.partial(Napkin(napkin, model).run, "plan")
 failures = []
-
-
-def plan(*flags, status=0):
-    run = subprocess.run([napkin, "plan", *model, *map(str, flags)], capture_output=True, text=True)
-    if run.returncode != status:
-        failures.append(f"{flags}: status {run.returncode}, wanted {status}: {run.stderr}")
-    return run
 
 
 @functools.cache

@@ -26,7 +26,7 @@ struct Numbers {
   const ParsedFlags &flags;
   ExitStatus status = ExitStatus::done;
   /// Flags that an answer may depend on.
-  std::set<std::string, std::less<>> used;
+  std::set<std::string, std::less<>> used = {};
 
   bool has(std::string_view name) {
     used.emplace(name);

@@ -20,7 +20,7 @@ namespace {
 struct Candidate {
   int64_t samples = 0;
   /// The plan, where one fits; where no search was needed, `none`, a bound of its time.
-  std::optional<ModulePlan> plan;
+  std::optional<ModulePlan> plan = std::nullopt;
   bool isBound = false;
   /// The least bytes that are found.
   int64_t leastBytes = 0;

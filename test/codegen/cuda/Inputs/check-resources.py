@@ -1,6 +1,5 @@
 """Compares tables of `--emit=resources` for several architectures with a golden one: no kernel spills, shared memory is the
-same, and no kernel takes more than 8 registers more, but where all fit with 32, which every multiprocessor has for all its
-threads. Arguments: the tables, the golden table. With --write as a third the
+same, and no kernel takes more than 8 registers more. Arguments: the tables, the golden table. With --write as a third the
 golden table is made anew."""
 import sys
 
@@ -42,7 +41,7 @@ for place, (architecture, rows) in enumerate(found.items()):
         sys.exit(f"{architecture}: kernels differ: {sorted(rows.keys() ^ golden.keys())}")
     for name, (registers, spills, shared) in rows.items():
         most, wanted = map(int, golden[name][place].split("/"))
-        if spills or shared != wanted or registers > max(most + 8, 32):
+        if spills or shared != wanted or registers > most + 8:
             sys.exit(f"{architecture}, {name}: {registers} registers, {spills} bytes of spills, {shared} of shared memory; "
                      f"golden: {most}, 0, {wanted}")
 print(len(golden), "kernels on", len(found), "architectures, no spills")

@@ -25,7 +25,7 @@ for number, line in enumerate(lines):
             sys.exit(f"{name}: '{comment}' does not match {pattern}")
     if len(comments) < 4 or not comments[-1].startswith("// asks memory for "):
         sys.exit(f"{name}: what it asks for is missing: {comments}")
-    if re.fullmatch(r"(k|kernel)?_?\d+", name):
+    if re.match(r"(k|kernel)?_?\d*__", name):
         sys.exit(f"{name} is no name")
     kernels += not is_second
     launches += 0 if is_second else int(re.match(wanted[2], comments[2]).group(1))

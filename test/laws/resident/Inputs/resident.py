@@ -1,15 +1,15 @@
-"""Law L1 for executables: all anonymous memory of a process that trains is at most what was planned and BESIDE bytes.
+"""Law L1 for executables: all anonymous memory of a process that trains is at most what was planned and models.BESIDE bytes.
 
 An example at a size where budgets matter is compiled under that of `none`, one half way, and the least. Each executable trains until
 it has logged three steps, is stopped, and /proc says from outside what it has: arena, scratch, code, stacks, batches.
 
 resident.py MODEL FOLDER
 """
+import dataclasses
 import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +21,6 @@ import models
 # `compile` counts the processors that it may use, whose scratch is in a budget.
 CPUS = sorted(os.sched_getaffinity(0))[:2]
 os.sched_setaffinity(0, CPUS)
-# What docs/runtime.md, A step, states.
-BESIDE = 16 << 20
 # Law sizes are too small to tell budgets apart.
 SIZES = {
     "mlp": dict(hidden=531, batch=901),
@@ -31,13 +29,10 @@ SIZES = {
     "llama": dict(layers=3, d=132, hidden=201, seq=87, batch=7),
     "optimizers": dict(hidden=531, batch=901),
 }
-name, root = sys.argv[1], pathlib.Path(sys.argv[2])
-shutil.rmtree(root, ignore_errors=True)
-root.mkdir(parents=True)
+name = sys.argv[1]
 law = models.MODELS[name]
-model = models.Model(law.file, law.sizes | SIZES[name], law.micro_batches, law.inputs)
+model, root, data = models.prepare(dataclasses.replace(law, sizes=law.sizes | SIZES[name]), sys.argv[2], samples=1000)
 flags = model.flags(1)
-models.write_data(model, root, samples=1000)
 failures = []
 
 
@@ -47,8 +42,8 @@ def steps_of(log):
 
 def anonymous_bytes(executable, log):
     """What a process has in memory that no file holds, three steps after its start."""
-    child = subprocess.Popen([executable, *models.data_flags(model, root), "--quiet", "--steps", "100000000", "--threads", str(len(CPUS)),
-                              "--log", log], stderr=subprocess.PIPE)
+    child = subprocess.Popen([executable, *data, "--quiet", "--steps", "100000000", "--threads", str(len(CPUS)), "--log", log],
+                             stderr=subprocess.PIPE)
     try:
         while steps_of(log) < 3:
             if child.poll() is not None:
@@ -73,8 +68,8 @@ for budget in sorted({most, (least + most) // 2, least}, reverse=True):
     print(f"{budget} bytes allowed, {planned} planned, {anonymous} anonymous, {anonymous - planned} beside")
     if planned > budget:
         failures.append(f"{budget} bytes allowed and {planned} planned")
-    if anonymous > planned + BESIDE:
-        failures.append(f"{planned} bytes planned and {anonymous} anonymous, more than {BESIDE} beside")
+    if anonymous > planned + models.BESIDE:
+        failures.append(f"{planned} bytes planned and {anonymous} anonymous, more than {models.BESIDE} beside")
     # Pages of the arena that only evaluation or padding has are never touched.
     if anonymous < 0.9 * planned:
         failures.append(f"{planned} bytes planned and {anonymous} anonymous: the process was not measured")

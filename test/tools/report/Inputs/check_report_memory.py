@@ -37,6 +37,11 @@ for row in frontier[:: max(1, len(frontier) // 6)]:
 whole = memory()
 if whole["total"] + table["scratch_bytes"] != table["strategies"][0]["peak_bytes"]:
     failures.append("without a budget the arena is not that of 'none'")
+# The model has dropout: masks are stored, or whatever several kernels read, where nothing is drawn or computed again.
+for flag in ("--store-masks", "--fuse-recompute=off"):
+    saved = memory(flag)["saved_at_loss"]
+    if saved <= whole["saved_at_loss"]:
+        failures.append(f"{flag}: {saved} bytes are saved at the loss, and {whole['saved_at_loss']} without it")
 run("report", "--memory", frontier[0]["peak_bytes"] - 256, status=3)
 
 # Where all gradients at once are the peak, a fused update takes all but the largest, which is in flight, out of it.
