@@ -92,10 +92,6 @@ llvm::SmallVector<TouchedMemory> touchedByTile(ContractionWriter &w);
 void prefetchTouched(ContractionWriter &w, const ContractionBlock &block,
                      llvm::ArrayRef<TouchedMemory> touched, mlir::Value row, mlir::Value column);
 
-/// Asks for what the tile will touch, before its sums are made. Where there is an epilogue, that of
-/// the tile before does so, a row for each of its own: all at once would wait for each other.
-void prefetchTile(ContractionWriter &w, const ContractionBlock &block, const ContractionTile &tile);
-
 /// Stores the tile, whose finished sums wait: itself, or what the kernel computes of it.
 void storeWaitingTile(ContractionWriter &w, const ContractionBlock &block,
                       const ContractionTile &tile);

@@ -15,6 +15,11 @@ static constexpr int64_t kLineTerms = 16, kLineTurns = kLineTerms / kTurn;
 static constexpr int64_t kSetBytes = 4096;
 /// Lines of the next panel that are asked for in the turns of a line at most.
 static constexpr int64_t kMostLines = 6;
+/// Lines that are asked for at once at most: a core waits for some sixteen, and has others to wait
+/// for.
+static constexpr int64_t kLinesAtOnce = 12;
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 namespace {
 /// Writes the loop over terms.
@@ -29,6 +34,9 @@ private:
   SmallVector<Value> addTerm(Value k, ValueRange sums);
   void prefetchRows(Value k);
   void prefetchPanel(Value k);
+  void prefetchResults(Value from, int64_t rowCount);
+  SmallVector<Value> addTurns(Value from, Value to, ValueRange sums);
+  SmallVector<Value> addWholeTurns(Value whole, ValueRange sums);
   scf::ForOp termLoop(Value from, Value to, int64_t step, ValueRange sums,
                       function_ref<SmallVector<Value>(Value, ValueRange)> body);
 
@@ -39,12 +47,14 @@ private:
   const ContractionTile &tile;
   /// Where each row of the tile begins, in memory or packed.
   SmallVector<Value> rows;
+  /// What is touched when the sums are finished.
+  SmallVector<TouchedMemory> touched;
 };
 } // namespace
 
 TileLoop::TileLoop(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
                    const ContractionTile &tile)
-    : w(w), s(w.schedule), block(block), terms(terms), tile(tile) {
+    : w(w), s(w.schedule), block(block), terms(terms), tile(tile), touched(touchedByTile(w)) {
   // Rows beyond the last repeat it; nobody stores what they give.
   bool isRagged = w.form.rowExtent() % s.tileRows != 0;
   Value last = w.sub(block.rowCount, w.constant(1));
@@ -170,19 +180,60 @@ scf::ForOp TileLoop::termLoop(Value from, Value to, int64_t step, ValueRange sum
                             });
 }
 
+/// Asks for what rows [from, from + rowCount) of the tile touch when its sums are finished.
+void TileLoop::prefetchResults(Value from, int64_t rowCount) {
+  auto ask = [&] {
+    for (int64_t i = 0; i < rowCount; ++i)
+      prefetchTouched(w, block, touched, w.add(w.add(tile.firstRow, from), i),
+                      w.mul(tile.panel, s.tileColumns));
+  };
+  if (s.keepSums)
+    w.branch(terms.isLast, ask, [] {});
+  else
+    ask();
+}
+
+/// The sums after whole turns of terms [from, to).
+SmallVector<Value> TileLoop::addTurns(Value from, Value to, ValueRange sums) {
+  return termLoop(from, to, kTurn, sums, [&](Value k, ValueRange carried) {
+           prefetchRows(k);
+           prefetchPanel(k);
+           SmallVector<Value> next(carried);
+           for (int64_t i = 0; i < kTurn; ++i)
+             next = addTerm(w.add(k, i), next);
+           return next;
+         })
+      .getResults();
+}
+
+/// The sums after the terms [0, whole), in shares of which each asks for what some rows touch when
+/// the sums are finished: all rows at once would fill the few places where a core keeps what it
+/// waits for, and hold up the multiply-adds.
+SmallVector<Value> TileLoop::addWholeTurns(Value whole, ValueRange sums) {
+  if (touched.empty())
+    return addTurns(w.constant(0), whole, sums);
+  int64_t linesARow = 0;
+  for (const TouchedMemory &memory : touched)
+    linesARow += ceilDiv(s.tileColumns, memory.lineElements);
+  int64_t rowsAtOnce = std::clamp<int64_t>(kLinesAtOnce / linesARow, 1, s.tileRows);
+  int64_t shares = ceilDiv(s.tileRows, rowsAtOnce);
+  int64_t termsAShare = ceilDiv(ceilDiv(s.contractedBlock, kTurn), shares) * kTurn;
+  return termLoop(w.constant(0), w.constant(shares), 1, sums,
+                  [&](Value share, ValueRange carried) {
+                    prefetchResults(w.mul(share, rowsAtOnce), rowsAtOnce);
+                    Value from = w.minimum(w.mul(share, termsAShare), whole);
+                    Value to = w.minimum(w.add(from, termsAShare), whole);
+                    return addTurns(from, to, carried);
+                  })
+      .getResults();
+}
+
 SmallVector<Value> TileLoop::write(ArrayRef<Value> sums) {
   Value whole = w.roundDown(terms.count, kTurn);
-  auto turns = termLoop(w.constant(0), whole, kTurn, sums, [&](Value k, ValueRange carried) {
-    prefetchRows(k);
-    prefetchPanel(k);
-    SmallVector<Value> next(carried);
-    for (int64_t i = 0; i < kTurn; ++i)
-      next = addTerm(w.add(k, i), next);
-    return next;
-  });
+  SmallVector<Value> turns = addWholeTurns(whole, sums);
   if (w.form.contractedExtent() % kTurn == 0 && s.contractedBlock % kTurn == 0)
-    return turns.getResults();
-  return termLoop(whole, terms.count, 1, turns.getResults(),
+    return turns;
+  return termLoop(whole, terms.count, 1, turns,
                   [&](Value k, ValueRange carried) { return addTerm(k, carried); })
       .getResults();
 }

@@ -61,13 +61,15 @@ static void packTransposed(ContractionWriter &w, const ContractionBlock &block,
   const ContractionSchedule &s = w.schedule;
   int64_t stride = w.form.columns.front().strideRhs;
   Value wholeBlocks = w.roundDown(terms.count, s.lanes);
-  w.loop(w.constant(0), wholeBlocks, s.lanes, [&](Value k) {
-    w.loop(w.constant(0), w.constant(s.tileColumns), s.lanes, [&](Value j) {
-      Value from = w.add(w.add(block.rhsBase, w.mul(w.add(panel.n, j), stride)),
-                         w.add(terms.from, k));
+  w.loop(w.constant(0), w.constant(s.tileColumns), s.lanes, [&](Value j) {
+    Value first = w.add(w.add(block.rhsBase, w.mul(w.add(panel.n, j), stride)), terms.from);
+    w.loop(w.constant(0), wholeBlocks, s.lanes, [&](Value k) {
+      Value from = w.add(first, k);
       SmallVector<Value> rows;
-      for (int64_t r = 0; r < s.lanes; ++r)
+      for (int64_t r = 0; r < s.lanes; ++r) {
+        w.prefetch(w.rhs, w.add(from, r * stride + s.lanes), /*toFirstLevel=*/true);
         rows.push_back(w.load(w.vectorType, w.rhs, w.add(from, r * stride)));
+      }
       Value to = w.add(w.mul(k, s.tileColumns), j);
       for (auto [r, row] : llvm::enumerate(transposeSquare(w.b, rows)))
         vector::StoreOp::create(w.b, row, w.packedColumns, w.add(to, r * s.tileColumns));

@@ -41,16 +41,6 @@ void nap::prefetchTouched(ContractionWriter &w, const ContractionBlock &block,
       w.prefetch(memory.memory, w.add(place, j), /*toFirstLevel=*/true, memory.isWritten);
 }
 
-void nap::prefetchTile(ContractionWriter &w, const ContractionBlock &block,
-                       const ContractionTile &tile) {
-  if (hasEpilogue(w.kernel.region()))
-    return;
-  SmallVector<TouchedMemory> touched = touchedByTile(w);
-  Value column = w.mul(tile.panel, w.schedule.tileColumns);
-  for (int64_t i = 0; i < w.schedule.tileRows && !touched.empty(); ++i)
-    prefetchTouched(w, block, touched, w.add(tile.firstRow, i), column);
-}
-
 /// Stores a tile's rows of sums from where they wait, those that the result has: in vectors, masked
 /// at the last column, or one by one where columns do not lie side by side.
 static void storeWaitingRows(ContractionWriter &w, const ContractionBlock &block,

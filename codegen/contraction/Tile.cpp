@@ -62,11 +62,6 @@ SmallVector<Value> nap::startSums(ContractionWriter &w, const ContractionBlock &
 
 void nap::multiplyTile(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
                        const ContractionTile &tile) {
-  // The multiply-adds take longer than memory does.
-  if (w.schedule.keepSums)
-    w.branch(terms.isLast, [&] { prefetchTile(w, block, tile); }, [] {});
-  else
-    prefetchTile(w, block, tile);
   SmallVector<Value> sums = addTerms(w, block, terms, tile, startSums(w, block, terms, tile));
   if (!w.schedule.keepSums)
     return storeTile(w, block, tile, sums);

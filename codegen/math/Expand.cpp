@@ -138,16 +138,17 @@ static Value buildLog1p(const Formulas &f, Value x) {
   return f.select(f.less(f.abs(x), f.real(0x1p-26f)), x, result);
 }
 
+/// tanh |x| = (e^2|x| - 1) / (e^2|x| + 1): the numerator is computed as such, so that it is exact to
+/// its last bits also near 0, and what is wrong with it cancels where the quotient nears 1.
 static Value buildTanh(const Formulas &f, Value x) {
-  Value size = f.abs(x), square = f.mul(x, x);
-  Value rest = f.polynomial(square, {-0x1.555554p-2f, 0x1.11106cp-3f, -0x1.b9ef7cp-5f,
-                                     0x1.6394d8p-6f, -0x1.0c213ep-7f, 0x1.197b62p-9f});
-  Value small = f.fma(f.mul(rest, square), x, x);
   // From 10 on tanh rounds to 1.
-  Value limited = f.select(f.greater(size, f.real(10)), f.real(10), size);
-  Value power = buildModerateExp(f, f.add(limited, limited));
-  Value large = f.sub(f.real(1), f.div(f.real(2), f.add(power, f.real(1))));
-  return f.select(f.less(size, f.real(0.625f)), small, f.copySign(large, x));
+  Value size = f.abs(x);
+  size = f.select(f.greater(size, f.real(10)), f.real(10), size);
+  auto [r, k] = reduceByLog2(f, f.add(size, size));
+  Value tail = f.fma(expRest(f, r), f.mul(r, r), r);
+  Value scale = powerOfTwo(f, k);
+  Value above = f.fma(scale, tail, f.sub(scale, f.real(1)));
+  return f.copySign(f.div(above, f.add(above, f.real(2))), x);
 }
 
 static Value buildErf(const Formulas &f, Value x) {
