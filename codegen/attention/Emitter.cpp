@@ -1,5 +1,7 @@
 // Memory, blocks and masks of the attention skeletons.
 #include "codegen/attention/Emitter.h"
+
+#include "codegen/Target.h"
 #include "codegen/body/Body.h"
 #include "codegen/body/Transpose.h"
 #include "codegen/math/Numbers.h"
@@ -165,6 +167,12 @@ void AttentionEmitter::storeRows(Value from, int64_t padded, const Tensor &tenso
       });
       return;
     }
+    // Stores that miss wait for each other; lines that are asked for come side by side.
+    constexpr int64_t rowsAhead = 4;
+    int64_t lineElements = kLineBytes * 8 / element.getIntOrFloatBitWidth();
+    for (int64_t c = 0; c < width; c += lineElements)
+      memref::PrefetchOp::create(b, tensor.memory, ValueRange{add(to, rowsAhead * rowStride + c)},
+                                 /*isWrite=*/true, /*localityHint=*/3, /*isDataCache=*/true);
     for (int64_t c = 0; c < width; c += s.lanes) {
       Value x = narrow(load(from, add(row, c)), element), place = add(to, c);
       if (c + s.lanes <= width)

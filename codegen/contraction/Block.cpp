@@ -64,6 +64,7 @@ ContractionTile nap::tileAt(ContractionWriter &w, Value panel, Value number) {
   tile.panel = panel;
   tile.number = number;
   tile.firstRow = w.mul(number, s.tileRows);
+  tile.packed = packedPlace(w, panel);
   tile.sums = w.constant(0);
   if (s.keepSums)
     tile.sums = w.mul(w.add(w.mul(panel, s.rowBlock / s.tileRows), number),

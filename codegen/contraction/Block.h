@@ -24,10 +24,10 @@ struct NextPanel {
   mlir::Value n, from;
 };
 
-/// One register tile: its panel and its first row, counted in the block, where its sums wait, and
-/// the panel after its own.
+/// One register tile: its panel and its first row, counted in the block, where its sums wait, where
+/// in scratch its panel is packed, and the panel after its own.
 struct ContractionTile {
-  mlir::Value panel, number, firstRow, sums;
+  mlir::Value panel, number, firstRow, sums, packed;
   NextPanel next;
   /// True for the tile that packs the panel while it goes along.
   bool packsPanel = false;
@@ -43,6 +43,15 @@ NextPanel panelAfter(ContractionWriter &w, const ContractionBlock &block, const 
 /// Packs one panel of the block's columns for the terms: zeros beyond the last column.
 void packColumns(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
                  mlir::Value panel);
+
+/// Packs a share of the panel after `panel`, if the block has one, to be called before each tile
+/// `number` of `panel` and once after the last: the terms that the tile before asked for. Columns
+/// lie side by side, and panels are whole.
+void packAhead(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+               mlir::Value panel, mlir::Value number);
+
+/// Where in scratch a panel is packed.
+mlir::Value packedPlace(ContractionWriter &w, mlir::Value panel);
 
 /// Packs the block's rows for the terms; rows beyond the last repeat it.
 void packRows(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms);

@@ -5,7 +5,9 @@
 //       pack lhs[m0.., k0..] into tiles          scratch [tile][k][tileRows], where it is packed
 //       for panel:
 //         pack rhs[k0.., n..]                    scratch [k][tileColumns], zeros beyond N; whole vectors
-//                                                in memory are packed by the first tile instead
+//                                                in memory are packed by the first tile instead, and
+//                                                those after the first panel a share before each tile
+//                                                of the panel before
 //         for tile of rows:
 //           registers = k0 = 0 ? init or 0 : sums        scratch [panel][tile][tileRows][tileColumns]
 //           for k: registers += lhs[m.., k] * panel[k, ..]   fused multiply-adds, one chain an element
@@ -29,6 +31,7 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
   // Columns that are loaded in whole vectors are packed by the first tile that uses them.
   bool packsWhileMultiplying = w.columnsLayout() == ColumnsLayout::alongColumns &&
                                form.columnExtent() % schedule.tileColumns == 0;
+  bool packsAhead = packsWhileMultiplying && schedule.packAhead;
   w.loop(kernel.first(), kernel.last(), 1, [&](Value task) {
     ContractionBlock block = decodeTask(w, task);
     forEachTermBlock(w, [&](const TermBlock &terms) {
@@ -42,12 +45,24 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
           tile.packsPanel = packsPanel;
           multiplyTile(w, block, terms, tile);
         };
-        if (packsWhileMultiplying)
-          multiply(w.constant(0), /*packsPanel=*/true);
-        else
+        auto multiplyFirst = [&] { multiply(w.constant(0), /*packsPanel=*/true); };
+        Value from = w.constant(packsWhileMultiplying);
+        if (packsAhead) {
+          Value isFirst = w.isAtMost(panel, w.constant(0));
+          w.branch(isFirst, multiplyFirst, [] {});
+          from = arith::SelectOp::create(w.b, isFirst, from, w.constant(0));
+        } else if (packsWhileMultiplying) {
+          multiplyFirst();
+        } else {
           packColumns(w, block, terms, panel);
-        w.loop(w.constant(packsWhileMultiplying), block.tiles, 1,
-               [&](Value number) { multiply(number, /*packsPanel=*/false); });
+        }
+        w.loop(from, block.tiles, 1, [&](Value number) {
+          if (packsAhead)
+            packAhead(w, block, terms, panel, number);
+          multiply(number, /*packsPanel=*/false);
+        });
+        if (packsAhead)
+          packAhead(w, block, terms, panel, block.tiles);
       });
     });
   });

@@ -79,7 +79,7 @@ static Value multiplyAdd(ContractionWriter &w, Value x, Value y, Value sum) {
 /// Term k of the panel: packed, or from memory, and packed on the way.
 SmallVector<Value> TileLoop::loadColumns(Value k) {
   SmallVector<Value> columns;
-  Value packed = w.mul(k, s.tileColumns);
+  Value packed = w.add(tile.packed, w.mul(k, s.tileColumns));
   if (!tile.packsPanel) {
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
       columns.push_back(
@@ -195,14 +195,15 @@ void TileLoop::prefetchResults(Value from, int64_t rowCount) {
 
 /// The sums after whole turns of terms [from, to).
 SmallVector<Value> TileLoop::addTurns(Value from, Value to, ValueRange sums) {
-  return termLoop(from, to, kTurn, sums, [&](Value k, ValueRange carried) {
-           prefetchRows(k);
-           prefetchPanel(k);
-           SmallVector<Value> next(carried);
-           for (int64_t i = 0; i < kTurn; ++i)
-             next = addTerm(w.add(k, i), next);
-           return next;
-         })
+  return termLoop(from, to, kTurn, sums,
+                  [&](Value k, ValueRange carried) {
+                    prefetchRows(k);
+                    prefetchPanel(k);
+                    SmallVector<Value> next(carried);
+                    for (int64_t i = 0; i < kTurn; ++i)
+                      next = addTerm(w.add(k, i), next);
+                    return next;
+                  })
       .getResults();
 }
 

@@ -15,23 +15,25 @@ struct Panel {
 };
 } // namespace
 
-/// A panel whose columns lie side by side: vectors of them, masked at the edge.
+/// A panel whose columns lie side by side: vectors of them, masked at the edge; terms [from, to) go
+/// where the panel begins in scratch, at `packed`.
 static void packAlongColumns(ContractionWriter &w, const ContractionBlock &block,
-                             const TermBlock &terms, Panel panel, bool whole) {
+                             const TermBlock &terms, Panel panel, bool whole, Value from, Value to,
+                             Value packed) {
   const ContractionSchedule &s = w.schedule;
   SmallVector<Value> masks;
   // Lanes beyond the edge are never read, so their addresses do not matter.
   if (!whole)
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes)
       masks.push_back(w.maskBelow(w.sub(w.constant(w.form.columnExtent() - j), panel.n)));
-  w.loop(w.constant(0), terms.count, 1, [&](Value k) {
-    Value from = w.add(w.add(block.rhsBase, panel.n),
-                       w.offsetOf(w.add(terms.from, k), w.form.contracted,
-                                  &ContractionAxis::strideRhs));
-    Value to = w.mul(k, s.tileColumns);
+  w.loop(from, to, 1, [&](Value k) {
+    Value source = w.add(w.add(block.rhsBase, panel.n),
+                         w.offsetOf(w.add(terms.from, k), w.form.contracted,
+                                    &ContractionAxis::strideRhs));
+    Value place = w.add(packed, w.mul(k, s.tileColumns));
     for (int64_t j = 0; j < s.tileColumns; j += s.lanes) {
-      Value piece = w.load(w.vectorType, w.rhs, w.add(from, j), whole ? Value() : masks[j / s.lanes]);
-      vector::StoreOp::create(w.b, piece, w.packedColumns, w.add(to, j));
+      Value piece = w.load(w.vectorType, w.rhs, w.add(source, j), whole ? Value() : masks[j / s.lanes]);
+      vector::StoreOp::create(w.b, piece, w.packedColumns, w.add(place, j));
     }
   });
 }
@@ -84,20 +86,49 @@ void nap::packColumns(ContractionWriter &w, const ContractionBlock &block, const
   ColumnsLayout layout = w.columnsLayout();
   Panel panel{w.add(block.n0, w.mul(number, tileColumns))};
   auto packScalarTerms = [&] { packScalars(w, block, terms, panel, w.constant(0)); };
+  auto packVectors = [&](bool whole) {
+    packAlongColumns(w, block, terms, panel, whole, w.constant(0), terms.count, w.constant(0));
+  };
   if (layout == ColumnsLayout::any)
     return packScalarTerms();
   w.branch(
       w.isAtMost(w.add(panel.n, tileColumns), w.constant(w.form.columnExtent())),
       [&] {
         if (layout == ColumnsLayout::alongColumns)
-          packAlongColumns(w, block, terms, panel, /*whole=*/true);
+          packVectors(/*whole=*/true);
         else
           packTransposed(w, block, terms, panel);
       },
       [&] {
         if (layout == ColumnsLayout::alongColumns)
-          packAlongColumns(w, block, terms, panel, /*whole=*/false);
+          packVectors(/*whole=*/false);
         else
           packScalarTerms();
       });
+}
+
+Value nap::packedPlace(ContractionWriter &w, Value panel) {
+  if (!w.schedule.packAhead)
+    return w.constant(0);
+  return w.mul(arith::RemUIOp::create(w.b, panel, w.constant(2)),
+               w.schedule.tileColumns * w.schedule.contractedBlock);
+}
+
+void nap::packAhead(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
+                    Value panel, Value number) {
+  Value next = w.add(panel, 1);
+  Value share = arith::CeilDivUIOp::create(w.b, terms.count, block.tiles);
+  auto reach = [&](Value tiles) {
+    return w.minimum(arith::MulIOp::create(w.b, tiles, share), terms.count);
+  };
+  Value isFirst = w.isAtMost(number, w.constant(0));
+  Value before = arith::SelectOp::create(w.b, isFirst, w.constant(0), w.add(number, -1));
+  w.branch(
+      w.isAtMost(w.add(next, 1), block.panels),
+      [&] {
+        Panel columns{w.add(block.n0, w.mul(next, w.schedule.tileColumns))};
+        packAlongColumns(w, block, terms, columns, /*whole=*/true, reach(before), reach(number),
+                         packedPlace(w, next));
+      },
+      [] {});
 }

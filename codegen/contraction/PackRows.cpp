@@ -28,7 +28,7 @@ static void packScalars(ContractionWriter &w, const ContractionBlock &block, con
 /// memory, so that whole lines of it are used.
 static void packAlongRows(ContractionWriter &w, const ContractionBlock &block,
                           const TermBlock &terms, Value firstRow, Value base, int64_t count) {
-  constexpr int64_t termsAhead = 16;
+  constexpr int64_t termsAhead = 8;
   const ContractionSchedule &s = w.schedule;
   auto piece = VectorType::get({s.tileRows}, w.element);
   Value first = w.add(block.lhsBase, w.add(block.m0, firstRow));
@@ -52,7 +52,7 @@ static void packAlongRows(ContractionWriter &w, const ContractionBlock &block,
 }
 
 void nap::packRows(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms) {
-  constexpr int64_t tilesAtOnce = 4;
+  constexpr int64_t tilesAtOnce = 8;
   const ContractionSchedule &s = w.schedule;
   bool alongRows = w.form.rows.size() == 1 && w.form.rows.front().strideLhs == 1;
   auto baseOf = [&](Value tile) { return w.mul(tile, s.tileRows * s.contractedBlock); };

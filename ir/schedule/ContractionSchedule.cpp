@@ -6,7 +6,8 @@
 using namespace nap;
 
 int64_t ContractionSchedule::packedColumnsBytes() const {
-  return (pairs() ? columnBlock : tileColumns) * contractedBlock * packedBytes();
+  int64_t columns = pairs() ? columnBlock : packAhead ? 2 * tileColumns : tileColumns;
+  return columns * contractedBlock * packedBytes();
 }
 int64_t ContractionSchedule::sumsBytes() const {
   return (keepSums ? rowBlock * columnBlock : tileRows * tileColumns) * elementBytes;
@@ -44,6 +45,7 @@ static constexpr ScheduleField<ContractionSchedule> fields[] = {
 mlir::DictionaryAttr ContractionSchedule::toAttr(mlir::MLIRContext *context) const {
   llvm::SmallVector<mlir::NamedAttribute> entries = scheduleEntries(context, *this, fields);
   entries.push_back(scheduleEntryAttr(context, "pack_rows", packRows));
+  entries.push_back(scheduleEntryAttr(context, "pack_ahead", packAhead));
   entries.push_back(scheduleEntryAttr(context, "keep_sums", keepSums));
   mlir::Builder builder(context);
   entries.push_back(builder.getNamedAttr("unit", builder.getStringAttr(nameOf(unit))));
@@ -53,6 +55,7 @@ mlir::DictionaryAttr ContractionSchedule::toAttr(mlir::MLIRContext *context) con
 ContractionSchedule ContractionSchedule::fromAttr(mlir::DictionaryAttr attr) {
   ContractionSchedule schedule = readSchedule(attr, fields);
   schedule.packRows = scheduleEntry(attr, "pack_rows") != 0;
+  schedule.packAhead = scheduleEntry(attr, "pack_ahead") != 0;
   schedule.keepSums = scheduleEntry(attr, "keep_sums") != 0;
   if (auto unit = attr.getAs<mlir::StringAttr>("unit"))
     schedule.unit = contractionUnitNamed(unit.getValue());

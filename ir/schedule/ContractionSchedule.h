@@ -28,6 +28,9 @@ struct ContractionSchedule {
   int64_t elementBytes = 4;
   /// True when the rows' side is packed, false when it is read where it lies.
   bool packRows = false;
+  /// True when a panel of columns is packed while the one before it is multiplied, in room of its
+  /// own.
+  bool packAhead = false;
   /// True when sums wait in memory from one block of terms for the next.
   bool keepSums = false;
 
@@ -37,8 +40,8 @@ struct ContractionSchedule {
   /// Bytes of a packed element.
   int64_t packedBytes() const { return pairs() ? 2 : elementBytes; }
 
-  /// Bytes of scratch: a packed panel (all of a block where pairs are packed), then sums (those of a block, or of one tile), then packed rows
-  /// (where needed).
+  /// Bytes of scratch: a packed panel, or two (all of a block where pairs are packed), then sums
+  /// (those of a block, or of one tile), then packed rows (where needed).
   int64_t packedColumnsBytes() const;
   int64_t sumsBytes() const;
   int64_t packedRowsBytes() const;

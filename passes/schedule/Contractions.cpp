@@ -108,6 +108,9 @@ static void chooseTileAndBlocks(ContractionSchedule &schedule, const Contraction
                                 int64_t vectorBytes, int64_t columnUnit,
                                 int64_t leastTasks) {
   Limits limits = vectorBytes >= 64 ? Limits{256, 384} : Limits{128, 384};
+  // Rows are packed once a block of columns.
+  if (schedule.packRows)
+    limits.columns *= 2;
   double best = 0;
   ContractionSchedule candidate = schedule;
   for (const Tile &tile : tilesFor(vectorBytes)) {
@@ -148,6 +151,12 @@ ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, 
   schedule.keepSums = schedule.contractedBlock < terms;
   chooseTileAndBlocks(schedule, form, vectorBytes,
                       hasEpilogue ? kEpilogueLanes : schedule.lanes, leastTasks);
+  // Whole panels of neighbouring columns, where there is more than one, and more than one tile to
+  // multiply meanwhile.
+  schedule.packAhead = form.columns.size() == 1 && form.columns.front().strideRhs == 1 &&
+                       form.columnExtent() % schedule.tileColumns == 0 &&
+                       schedule.columnBlock > schedule.tileColumns &&
+                       schedule.rowBlock > schedule.tileRows;
   schedule.scratch = roundUp(
       schedule.packedColumnsBytes() + schedule.sumsBytes() + schedule.packedRowsBytes(), 256);
   return schedule;

@@ -122,3 +122,20 @@ nap.kernel_def contraction @distant_rows {
   %y = nap.einsum "mk,nk->mn" %a, %b : (tensor<17x1024xf32>, tensor<48x1024xf32>) -> tensor<17x48xf32>
   nap.yield %y : tensor<17x48xf32>
 }
+
+// Panels after a block's first are packed while the one before is multiplied; the last rows' block has
+// fewer tiles, which pack larger shares.
+// CHECK: panels_ahead: {{.*}}equal
+nap.kernel_def contraction @panels_ahead {
+^bb0(%a: tensor<290x71xf32>, %b: tensor<71x960xf32>):
+  %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<290x71xf32>, tensor<71x960xf32>) -> tensor<290x960xf32>
+  nap.yield %y : tensor<290x960xf32>
+}
+
+// The same in more blocks of terms than one, with packed rows.
+// CHECK: blocks_ahead: {{.*}}equal
+nap.kernel_def contraction @blocks_ahead {
+^bb0(%a: tensor<801x100xf32>, %b: tensor<801x576xf32>):
+  %y = nap.einsum "km,kn->mn" %a, %b : (tensor<801x100xf32>, tensor<801x576xf32>) -> tensor<100x576xf32>
+  nap.yield %y : tensor<100x576xf32>
+}
