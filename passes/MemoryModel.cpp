@@ -160,6 +160,14 @@ SmallVector<std::pair<int64_t, DeclareOp>> FunctionMemory::fixedPlaces() const {
   return places;
 }
 
+std::vector<std::pair<int64_t, int64_t>> FunctionMemory::overwrites() const {
+  std::vector<std::pair<int64_t, int64_t>> result;
+  for (const Update &update : updates)
+    if (update.old >= 0)
+      result.push_back({update.old, numberOf(update.value)});
+  return result;
+}
+
 std::vector<bool> FunctionMemory::isFixed() const {
   std::vector<bool> isFixed(timeline.sizes.size(), false);
   for (auto [tensor, declare] : fixedPlaces())

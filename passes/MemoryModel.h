@@ -65,6 +65,9 @@ struct FunctionMemory {
   llvm::SmallVector<std::pair<int64_t, DeclareOp>> fixedPlaces() const;
   /// Per tensor: whether it is among `fixedPlaces`.
   std::vector<bool> isFixed() const;
+  /// (old, new) of each tensor whose new version is written over an old one that the function
+  /// takes.
+  std::vector<std::pair<int64_t, int64_t>> overwrites() const;
 };
 
 /// Fails with a diagnostic unless the function holds kernels and aliases alone, its arguments are

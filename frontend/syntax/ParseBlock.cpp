@@ -212,6 +212,7 @@ void Parser::checkPlace(Range word, std::string_view statement) {
       {"param", "in a model or a layer", true, true, false, false},
       {"buffer", "in a model or a layer", true, true, false, false},
       {"state", "in an optimizer", false, false, false, true},
+      {"checkpoint", "in a model, a layer or a fn", true, true, true, false},
       {"dim", "in a model", true, false, false, false},
       {"input", "in a model", true, false, false, false},
       {"metric", "in a model", true, false, false, false},
@@ -228,7 +229,7 @@ void Parser::checkPlace(Range word, std::string_view statement) {
     std::string_view article = body.kind == FunctionKind::Optimizer ? "an" : "a";
     Diagnostic &error = diagnostics.report<Error::StatementPlace>(word, statement, row.place,
                                                                   article, spelling(body.kind));
-    if (row.layer && row.model)
+    if (row.layer && row.model && !row.fn)
       error.hint("make '{}' a layer", body.name.text);
     return;
   }

@@ -201,7 +201,7 @@ StmtPtr Parser::parseAssert() {
 
 StmtPtr Parser::parseCheckpoint() {
   auto statement = std::make_unique<CheckpointStmt>();
-  take();
+  checkPlace(take(), "checkpoint");
   return parseBlock(statement->block) ? std::move(statement) : nullptr;
 }
 

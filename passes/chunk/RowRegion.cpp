@@ -99,6 +99,7 @@ public:
 
 private:
   bool findRows();
+  bool mayReduceRows() const;
   bool growForward();
   bool collectExits();
   void pull(Value value);
@@ -141,6 +142,26 @@ bool Finder::findRows() {
     leadFactor = own.starts_with(StringRef(pattern->result).take_front(count));
     return region.rows > 1;
   }
+  return false;
+}
+
+/// Whether something large that is made row by row is reduced, whatever else it is made of. The
+/// answer is near the product, where that of `growForward` takes a walk through all that is behind
+/// it.
+bool Finder::mayReduceRows() const {
+  SmallVector<Operation *> open{region.product};
+  DenseSet<Operation *> seen;
+  while (!open.empty())
+    for (Operation *reader : open.pop_back_val()->getUsers()) {
+      if (!seen.insert(reader).second)
+        continue;
+      bool isRow = isPerRow(reader, region);
+      auto reduce = dyn_cast<ReduceOp>(reader);
+      if (reduce && isLarge(reduce.getX()) && (isRow || reduce.getKind() == ReduceKind::max))
+        return true;
+      if (isRow && !isa<EinsumOp>(reader))
+        open.push_back(reader);
+    }
   return false;
 }
 
@@ -246,7 +267,7 @@ void Finder::pull(Value value) {
 }
 
 FailureOr<RowRegion> Finder::run() {
-  if (!findRows() || !growForward())
+  if (!findRows() || !mayReduceRows() || !growForward())
     return failure();
   if (!leadFactor) {
     why = "its rows are not the leading axes of their factor; transpose that";

@@ -9,7 +9,7 @@ using namespace nap;
 ModulePlan nap::ModulePlanner::leastPlan() const {
   std::vector<FunctionPlan> found;
   for (const auto &function : functions)
-    found.push_back(measured(*function, function->search->findLeast().sequence));
+    found.push_back(function->searched->least());
   ModulePlan least = combine(kAutoStrategy, std::move(found));
   for (const NamedStrategy &named : strategies())
     if (ModulePlan plan = planFor(named.strategy);
@@ -24,8 +24,8 @@ FunctionPlan nap::ModulePlanner::planOfHeight(const Function &function, int64_t 
   constexpr int64_t rounds = 4;
   int64_t budget = height;
   for (int64_t round = 1;; ++round) {
-    SearchedSequence searched = function.search->find({budget}).front();
-    FunctionPlan plan = measured(function, std::move(searched.sequence));
+    SearchedSequence searched = function.searched->search.find({budget}).front();
+    FunctionPlan plan = planOf(function.model, std::move(searched.sequence));
     int64_t over = plan.height - height;
     if (over <= 0 || !searched.fits || round == rounds)
       return plan;
@@ -50,13 +50,13 @@ std::optional<ModulePlan> nap::ModulePlanner::planWithin(int64_t bytes) const {
   return best;
 }
 
-std::vector<int64_t>
-nap::ModulePlanner::timeBounds(const std::vector<int64_t> &bytes) const {
+std::vector<int64_t> nap::ModulePlanner::timeBounds(const std::vector<int64_t> &bytes) const {
   std::vector<int64_t> bounds(bytes.size(), otherTime), transient;
   for (int64_t budget : bytes)
     transient.push_back(budget - declared - scratch);
   for (const auto &function : functions)
-    for (auto [bound, own] : llvm::zip_equal(bounds, function->search->timeBounds(transient)))
+    for (auto [bound, own] :
+         llvm::zip_equal(bounds, function->searched->search.timeBounds(transient)))
       bound += function->times * own;
   return bounds;
 }

@@ -27,15 +27,6 @@ namespace nap {
 using namespace mlir;
 using namespace nap;
 
-/// The fastest plan that fits; null if none does.
-static const ModulePlan *fastestWithin(ArrayRef<ModulePlan> frontier, int64_t budget) {
-  const ModulePlan *best = nullptr;
-  for (const ModulePlan &plan : frontier)
-    if (plan.bytes <= budget)
-      best = &plan;
-  return best;
-}
-
 namespace {
 struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
   using CheckpointPassBase::CheckpointPassBase;
@@ -68,7 +59,7 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
                     builder.getDictionaryAttr(
                         {builder.getNamedAttr("strategy", builder.getStringAttr(plan.strategy)),
                          entry("bytes", plan.bytes), entry("ns", plan.time),
-                         entry("ns_kept", planner.planFor(CheckpointStrategy::none).time),
+                         entry("ns_kept", planner.timeUnder(CheckpointStrategy::none)),
                          entry("ns_bound", planner.timeBound(plan.bytes))}));
   }
 
@@ -89,11 +80,10 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
     if (budget != 0 && plan.bytes > budget) {
       if (named)
         return refuse(planner, plan);
-      std::vector<ModulePlan> frontier = planner.frontier();
-      const ModulePlan *fastest = fastestWithin(frontier, budget);
+      std::optional<ModulePlan> fastest = planner.fastestWithin(budget);
       if (!fastest)
-        return refuse(planner, frontier.front());
-      plan = *fastest;
+        return refuse(planner, planner.leastPlan());
+      plan = std::move(*fastest);
     }
     note(planner, plan);
     if (failed(planner.apply(plan)))

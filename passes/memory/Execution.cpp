@@ -50,14 +50,25 @@ static void findUses(const StepModel &model, const planning::Sequence &sequence,
   }
 }
 
+static std::vector<bool> areFixed(const StepModel &model, const std::vector<int64_t> &versionOf) {
+  std::vector<bool> result;
+  for (int64_t original : versionOf)
+    result.push_back(model.isFixed[original]);
+  return result;
+}
+
 Execution nap::execute(const StepModel &model, const planning::Sequence &sequence) {
   planning::Unrolled unrolled = planning::unroll(model.problem, sequence);
   Execution execution;
   execution.timeline = std::move(unrolled.timeline);
   execution.versionOf = std::move(unrolled.versionOf);
-  for (int64_t original : execution.versionOf)
-    execution.isFixed.push_back(model.isFixed[original]);
+  execution.isFixed = areFixed(model, execution.versionOf);
   execution.layout = planning::layOut(execution.timeline, execution.isFixed, kArenaAlignment);
   findUses(model, sequence, execution);
   return execution;
+}
+
+int64_t nap::loadOf(const StepModel &model, const planning::Sequence &sequence) {
+  planning::Unrolled unrolled = planning::unroll(model.problem, sequence);
+  return planning::loadOf(unrolled.timeline, areFixed(model, unrolled.versionOf), kArenaAlignment);
 }

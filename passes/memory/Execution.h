@@ -33,4 +33,7 @@ struct Execution {
 
 Execution execute(const StepModel &model, const planning::Sequence &sequence);
 
+/// Bytes that are live at once under a sequence, which no layout is below.
+int64_t loadOf(const StepModel &model, const planning::Sequence &sequence);
+
 } // namespace nap

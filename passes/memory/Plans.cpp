@@ -7,7 +7,6 @@
 #include "passes/planning/Layout.h"
 
 #include <cmath>
-#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -50,7 +49,7 @@ nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device
     if (std::optional<StepModel> model = modelStep(func, tensors, priceOf)) {
       functions.push_back(
           std::make_unique<Function>(Function{std::move(*model), nullptr, times, place, number}));
-      functions.back()->search = std::make_unique<StepSearch>(functions.back()->model);
+      functions.back()->searched = std::make_unique<SearchedPlans>(functions.back()->model);
       continue;
     }
     others.push_back(std::make_unique<Function>(
@@ -68,28 +67,6 @@ nap::ModulePlanner::ModulePlanner(ModuleOp module, int64_t workers, const Device
   llvm::sort(inOrder, [](const Function *a, const Function *b) {
     return std::tie(a->placeInStep, a->number) < std::tie(b->placeInStep, b->number);
   });
-}
-
-FunctionPlan nap::ModulePlanner::measured(const Function &function, planning::Sequence sequence) {
-  FunctionPlan plan;
-  const StepModel &model = function.model;
-  const planning::Recomputation &problem = model.problem;
-  plan.time = planning::timeOf(problem, sequence);
-  plan.recomputedTime = plan.time;
-  for (int64_t step : sequence)
-    plan.recomputedFlops += model.matrixFlops[step];
-  for (int64_t step = 0; step < problem.programSteps; ++step) {
-    plan.recomputedTime -= problem.costs[step];
-    plan.recomputedFlops -= model.matrixFlops[step];
-  }
-  Execution execution = execute(model, sequence);
-  plan.height = execution.layout.height;
-  plan.load = execution.layout.load;
-  for (auto [use, life] : llvm::zip_equal(execution.uses, execution.layout.lifetimes))
-    if (use == TensorUse::saved)
-      plan.saved += life.size;
-  plan.sequence = std::move(sequence);
-  return plan;
 }
 
 ModulePlan nap::ModulePlanner::combine(StringRef strategy, std::vector<FunctionPlan> plans) const {
@@ -113,89 +90,69 @@ ModulePlan nap::ModulePlanner::combine(StringRef strategy, std::vector<FunctionP
 ModulePlan nap::ModulePlanner::planFor(CheckpointStrategy strategy) const {
   std::vector<FunctionPlan> plans;
   for (const auto &function : functions)
-    plans.push_back(measured(*function, sequenceOf(function->model, strategy)));
+    plans.push_back(planOf(function->model, sequenceOf(function->model, strategy)));
   return combine(nameOf(strategy), std::move(plans));
 }
 
-/// What the search finds at the least peak and at `count` budgets from there to the program's own.
-/// Where a plan is placed higher than its budget, one is sought for as much less.
-std::vector<FunctionPlan> nap::ModulePlanner::searchedPlans(const Function &function,
-                                                            int64_t count) const {
-  const StepSearch &search = *function.search;
-  SearchedSequence least = search.findLeast();
-  int64_t floor = least.peak, peak = search.peak();
-  std::vector<int64_t> budgets;
-  for (int64_t number = 0; number < count; ++number)
-    budgets.push_back(floor + (peak - floor) * number / count);
-  std::vector<FunctionPlan> plans{measured(function, std::move(least.sequence))};
-  std::vector<SearchedSequence> found = search.find(budgets);
-  std::vector<int64_t> lower;
-  for (auto [budget, sequence] : llvm::zip(budgets, found)) {
-    if (!sequence.fits)
-      continue;
-    plans.push_back(measured(function, std::move(sequence.sequence)));
-    if (int64_t over = plans.back().height - budget; over > 0)
-      lower.push_back(budget - over);
-  }
-  llvm::sort(lower);
-  lower.erase(std::unique(lower.begin(), lower.end()), lower.end());
-  for (SearchedSequence &sequence : search.find(lower))
-    if (sequence.fits)
-      plans.push_back(measured(function, std::move(sequence.sequence)));
-  return plans;
-}
-
-/// The plans that no other beats in both height and time, the lowest first.
-template <typename Plan, typename Bytes>
-static std::vector<Plan> withoutBeaten(std::vector<Plan> plans, Bytes bytesOf) {
-  std::vector<size_t> order(plans.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](size_t a, size_t b) {
-    return std::make_tuple(bytesOf(plans[a]), plans[a].time, a) <
-           std::make_tuple(bytesOf(plans[b]), plans[b].time, b);
-  });
-  std::vector<Plan> best;
-  for (size_t number : order)
-    if (best.empty() || plans[number].time < best.back().time)
-      best.push_back(std::move(plans[number]));
-  return best;
+int64_t nap::ModulePlanner::timeUnder(CheckpointStrategy strategy) const {
+  int64_t time = otherTime;
+  for (const auto &function : functions)
+    time += function->times *
+            planning::timeOf(function->model.problem, sequenceOf(function->model, strategy));
+  return time;
 }
 
 std::vector<ModulePlan> nap::ModulePlanner::frontier() const {
-  constexpr int64_t budgets = 64;
   std::vector<ModulePlan> plans;
   for (const NamedStrategy &named : strategies())
     plans.push_back(planFor(named.strategy));
-  std::vector<std::vector<FunctionPlan>> found;
   std::set<int64_t> heights;
-  for (const auto &function : functions) {
-    std::vector<FunctionPlan> own = searchedPlans(*function, budgets);
-    found.push_back(
-        withoutBeaten(std::move(own), [](const FunctionPlan &plan) { return plan.height; }));
-    for (const FunctionPlan &plan : found.back())
+  for (const auto &function : functions)
+    for (const FunctionPlan &plan : function->searched->frontier())
       heights.insert(plan.height);
-  }
-  // The functions overlay each other: at each height, the fastest plan of each.
-  for (int64_t height : heights) {
-    std::vector<FunctionPlan> together;
-    for (const std::vector<FunctionPlan> &own : found) {
-      const FunctionPlan *fastest = nullptr;
-      for (const FunctionPlan &plan : own)
-        if (plan.height <= height)
-          fastest = &plan;
-      if (fastest)
-        together.push_back(*fastest);
-    }
-    if (together.size() == functions.size())
-      plans.push_back(combine(kAutoStrategy, std::move(together)));
-  }
+  for (int64_t height : heights)
+    if (std::optional<ModulePlan> together = togetherWithin(height))
+      plans.push_back(std::move(*together));
   return withoutBeaten(std::move(plans), [](const ModulePlan &plan) { return plan.bytes; });
+}
+
+/// The functions overlay each other: the fastest plan of each.
+std::optional<ModulePlan> nap::ModulePlanner::togetherWithin(int64_t height) const {
+  std::vector<FunctionPlan> plans;
+  for (const auto &function : functions) {
+    const FunctionPlan *fastest = function->searched->fastestWithin(height);
+    if (!fastest)
+      return std::nullopt;
+    plans.push_back(*fastest);
+  }
+  return combine(kAutoStrategy, std::move(plans));
+}
+
+std::optional<ModulePlan> nap::ModulePlanner::fastestWithin(int64_t bytes) const {
+  std::optional<ModulePlan> best = togetherWithin(bytes - declared - scratch);
+  if (best && best->bytes > bytes)
+    best.reset();
+  bool isNamed = false;
+  for (const NamedStrategy &named : strategies()) {
+    if (best && timeUnder(named.strategy) > best->time)
+      continue;
+    ModulePlan plan = planFor(named.strategy);
+    // As in the frontier: of equal plans the named one, the first of several.
+    auto key = [](const ModulePlan &one, int rank) {
+      return std::tuple{one.time, one.bytes, rank};
+    };
+    if (plan.bytes > bytes || (best && key(*best, !isNamed) <= key(plan, 0)))
+      continue;
+    best = std::move(plan);
+    isNamed = true;
+  }
+  return best;
 }
 
 int64_t nap::ModulePlanner::floorBound() const {
   int64_t floor = otherHeight;
   for (const auto &function : functions)
-    floor = std::max(floor, function->search->floor());
+    floor = std::max(floor, function->searched->search.floor());
   return declared + scratch + floor;
 }
 

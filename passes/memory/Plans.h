@@ -1,9 +1,9 @@
 // Plans of a module under the strategies, and what they take.
 #pragma once
 
-#include "passes/memory/Search.h"
 #include "passes/memory/Strategies.h"
 #include "passes/memory/peak/Peak.h"
+#include "passes/memory/search/SearchedPlans.h"
 #include "passes/report/KernelTime.h"
 
 #include <memory>
@@ -11,19 +11,6 @@
 #include <vector>
 
 namespace nap {
-
-/// A sequence of one function and what it takes.
-struct FunctionPlan {
-  planning::Sequence sequence;
-  /// Nanoseconds of one execution, and of what of it is computed again.
-  int64_t time = 0, recomputedTime = 0;
-  /// Work inside contractions of what is computed again.
-  int64_t recomputedFlops = 0;
-  /// Bytes of the transient part of the arena: as placed, and the largest sum that is live at once.
-  int64_t height = 0, load = 0;
-  /// Bytes that the forward pass leaves for the backward pass.
-  int64_t saved = 0;
-};
 
 /// A plan for all functions of a module.
 struct ModulePlan {
@@ -69,15 +56,20 @@ public:
     return llvm::ArrayRef(kCheckpointStrategies).drop_back(isMarked ? 0 : 1);
   }
 
-  /// The plan of a strategy.
+  /// The plan of a strategy; and its nanoseconds alone, which takes less.
   ModulePlan planFor(CheckpointStrategy strategy) const;
+  int64_t timeUnder(CheckpointStrategy strategy) const;
 
   /// The plans that no other beats in both bytes and time, the least first: of the named strategies
-  /// and of the search at 64 budgets from the least peak that it finds to that of `none`. A
+  /// and of the search at many budgets from the least peak that it finds to that of `none`. A
   /// function of the module and the workers alone.
   std::vector<ModulePlan> frontier() const;
 
-  /// The plan of the fewest bytes among the named strategies and what the search finds.
+  /// The plan of the frontier that is the fastest within a budget, without placing all of them;
+  /// nothing where none fits.
+  std::optional<ModulePlan> fastestWithin(int64_t bytes) const;
+
+  /// The plan of the frontier of the fewest bytes, without searching for the others.
   ModulePlan leastPlan() const;
   /// The fastest plan within a budget among the named strategies and what the search finds for this
   /// budget alone: quicker than `frontier`, and now and then slower by a little. Nothing where none
@@ -113,7 +105,7 @@ public:
 private:
   struct Function {
     StepModel model;
-    std::unique_ptr<StepSearch> search;
+    std::unique_ptr<SearchedPlans> searched;
     /// Executions in one step, the place among its functions, and that in the module.
     int64_t times = 1, placeInStep = 0, number = 0;
   };
@@ -127,9 +119,7 @@ private:
 
   std::vector<PlannedFunction> plannedFunctions(const ModulePlan &plan) const;
   FunctionPlan planOfHeight(const Function &function, int64_t height) const;
-  std::vector<FunctionPlan> searchedPlans(const Function &function, int64_t count) const;
-  /// What a sequence takes once it is placed.
-  static FunctionPlan measured(const Function &function, planning::Sequence sequence);
+  std::optional<ModulePlan> togetherWithin(int64_t height) const;
   ModulePlan combine(llvm::StringRef strategy, std::vector<FunctionPlan> plans) const;
 
   std::vector<std::unique_ptr<Function>> functions;

@@ -206,9 +206,7 @@ std::optional<StepModel> nap::modelStep(func::FuncOp func, const DeclaredTensors
   problem.programSteps = int64_t(memory.kernels.size());
   problem.firstBackward = firstBackward;
   model.isFixed = memory.isFixed();
-  for (const Update &update : memory.updates)
-    if (update.old >= 0)
-      problem.overwrites.push_back({update.old, memory.numberOf(update.value)});
+  problem.overwrites = memory.overwrites();
   std::vector<bool> isOfParts = areOfParts(memory.timeline);
   model.isEarlyGradient = findEarlyGradients(memory.timeline, isOfParts, firstBackward);
   model.values = valuesByNumber(memory);

@@ -35,19 +35,29 @@ static std::vector<int64_t> shareStorage(const Timeline &timeline,
   return storage;
 }
 
-Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &isFixed,
-                             int64_t alignment) {
+namespace {
+/// What is to be placed: an interval for each place of the arena.
+struct Places {
   Layout layout;
+  std::vector<Interval> places;
+  /// The number of its place, by the first tensor in it.
+  std::map<int64_t, int64_t> placeOf;
+};
+} // namespace
+
+static Places placesOf(const Timeline &timeline, const std::vector<bool> &isFixed,
+                       int64_t alignment) {
+  Places result;
+  Layout &layout = result.layout;
   layout.lifetimes = lifetimes(timeline);
   layout.storage = shareStorage(timeline, layout.lifetimes, isFixed);
-  std::vector<Interval> places;
-  std::map<int64_t, int64_t> placeOf;
+  std::vector<Interval> &places = result.places;
   for (size_t tensor = 0; tensor < timeline.sizes.size(); ++tensor) {
     const Interval &life = layout.lifetimes[tensor];
     // A tensor that no step touches has no place.
     if (isFixed[tensor] || life.upper < 0)
       continue;
-    auto [it, isNew] = placeOf.try_emplace(layout.storage[tensor], int64_t(places.size()));
+    auto [it, isNew] = result.placeOf.try_emplace(layout.storage[tensor], int64_t(places.size()));
     if (isNew)
       places.push_back({life.lower, life.upper, alignTo(life.size, alignment)});
     // Versions of a tensor that is computed again may have higher numbers than what follows them.
@@ -55,6 +65,17 @@ Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &
     places[it->second].upper = std::max(places[it->second].upper, life.upper);
   }
   layout.load = maxLoad(places);
+  return result;
+}
+
+int64_t nap::planning::loadOf(const Timeline &timeline, const std::vector<bool> &isFixed,
+                              int64_t alignment) {
+  return placesOf(timeline, isFixed, alignment).layout.load;
+}
+
+Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &isFixed,
+                             int64_t alignment) {
+  auto [layout, places, placeOf] = placesOf(timeline, isFixed, alignment);
   Placement placement = place(places, {kPlacementWork, layout.load + layout.load / 200});
   layout.height = placement.height;
   layout.offsets.assign(timeline.sizes.size(), -1);

@@ -18,6 +18,9 @@ struct Layout {
   int64_t load = 0;
 };
 
+/// The layout's `load`, without placing anything.
+int64_t loadOf(const Timeline &timeline, const std::vector<bool> &isFixed, int64_t alignment);
+
 /// Places every tensor that is not fixed, at multiples of `alignment`.
 Layout layOut(const Timeline &timeline, const std::vector<bool> &isFixed, int64_t alignment);
 

@@ -20,15 +20,16 @@ nap.declare input @x : tensor<33xf32>
 
 // CHECK-LABEL: func.func @train_step
 // CHECK: "loss"
+// CHECK: "grad_a"
+// CHECK-NOT: "grad_{{[a-c]}}"
 // CHECK: "reads_a"
+// CHECK: "update_a"
 // CHECK: "grad_b"
 // CHECK-NOT: "grad_{{[a-c]}}"
 // CHECK: "update_b"
 // CHECK: "grad_c"
 // CHECK-NOT: "grad_{{[a-c]}}"
 // CHECK: "update_c"
-// CHECK: "grad_a"
-// CHECK: "update_a"
 func.func @train_step(%a: tensor<1024xf32> {nap.of = @a}, %b: tensor<1024xf32> {nap.of = @b}, %c: tensor<1024xf32> {nap.of = @c},
                       %x: tensor<33xf32> {nap.of = @x})
     -> (tensor<f32> {nap.result = "loss"}, tensor<1024xf32> {nap.updates = @a}, tensor<1024xf32> {nap.updates = @b},

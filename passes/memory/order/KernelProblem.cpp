@@ -11,9 +11,7 @@ KernelProblem::KernelProblem(const FunctionMemory &memory, const std::vector<boo
   for (size_t tensor = 0; tensor < from.sizes.size(); ++tensor)
     problem.timeline.sizes.push_back(
         isFixed[tensor] ? 0 : planning::alignTo(from.sizes[tensor], kArenaAlignment));
-  for (const Update &update : memory.updates)
-    if (update.old >= 0)
-      problem.overwrites.push_back({update.old, memory.numberOf(update.value)});
+  problem.overwrites = memory.overwrites();
 }
 
 KernelProblem::KernelProblem(const FunctionMemory &memory)

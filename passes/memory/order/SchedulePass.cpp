@@ -51,13 +51,12 @@ static int64_t heightOf(const FunctionMemory &memory, const planning::Sequence &
 static planning::Sequence chooseOrder(func::FuncOp func, const FunctionMemory &memory) {
   KernelProblem kernels(memory);
   const planning::RematProblem &problem = kernels.problem;
-  planning::Sequence best = planning::bestOfOrders(problem);
+  int64_t firstBackward = std::max<int64_t>(firstAfterLoss(func, memory), 0);
+  planning::Sequence best = planning::bestOfOrders(problem, firstBackward);
   int64_t peak = planning::simulate(problem, best).peak;
-  if (planning::Sequence exact = planning::exactOrder(problem, peak, kMostSets); !exact.empty())
+  if (planning::Sequence exact = planning::exactOrder(problem, peak, kMostSets, firstBackward);
+      !exact.empty())
     best = std::move(exact);
-  int64_t firstBackward = firstAfterLoss(func, memory);
-  std::stable_partition(best.begin(), best.end(),
-                        [&](int64_t step) { return step < firstBackward; });
   planning::Sequence given = planning::givenOrder(problem);
   if (best == given || heightOf(memory, best) >= heightOf(memory, given))
     return given;

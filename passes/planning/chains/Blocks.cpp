@@ -203,6 +203,18 @@ Sequence BlockChain::near(int64_t budget) const {
   return once;
 }
 
+int64_t BlockChain::leastBudget() const {
+  const Table &from = *table;
+  if (from.width <= 0)
+    return -1;
+  const double *whole = &from.least[from.at(0, from.count + 1)];
+  const double *first =
+      std::find_if(whole, whole + from.width, [](double t) { return t < kNever; });
+  return first == whole + from.width
+             ? -1
+             : from.facts.resident + from.chain.pinnedBytes + (first - whole) * from.unit;
+}
+
 Sequence BlockChain::solve(int64_t budget) const {
   Sequence sequence = near(budget);
   RematState state(table->facts, givenOrder(table->problem), budget);

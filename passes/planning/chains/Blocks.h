@@ -43,6 +43,9 @@ public:
   /// take bytes that the table does not know of, so it may need more. Empty where there is none.
   Sequence near(int64_t budget) const;
 
+  /// The least budget for which `near` has a schedule; -1 where there is none.
+  int64_t leastBudget() const;
+
 private:
   struct Table;
   std::unique_ptr<Table> table;

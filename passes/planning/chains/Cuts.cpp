@@ -2,6 +2,7 @@
 #include "passes/planning/chains/Cuts.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace nap::planning;
 
@@ -20,11 +21,17 @@ public:
   ChainOfBlocks run();
 
 private:
+  /// Per place: tensors that are handed on there, and their bytes.
+  struct Handed {
+    std::vector<int64_t> count, bytes;
+  };
+
   void pin();
   void leaveOutRest();
   std::vector<int64_t> handedAt(int64_t at) const;
   std::vector<int64_t> returnedAt(int64_t back) const;
   int64_t backOf(int64_t at, int64_t first, int64_t end) const;
+  Handed handedEverywhere() const;
   std::vector<Cut> findCuts() const;
 
   const RematFacts &facts;
@@ -73,13 +80,25 @@ Parting::Parting(const RematFacts &facts, int64_t firstBackward)
     }
 }
 
-/// What is kept, what only one run can write, and what many blocks read.
+/// Bytes of a tensor that is held whatever the block: hardly any beside the largest, as numbers a
+/// row are, whose readers may come much later than the block's own.
+static int64_t fewBytes(const RematFacts &facts, int64_t firstBackward) {
+  constexpr int64_t kPart = 512;
+  int64_t largest = 0;
+  for (int64_t step = 0; step < firstBackward; ++step)
+    for (int64_t write : facts.writes[step])
+      largest = std::max(largest, facts.sizes[write]);
+  return largest / kPart;
+}
+
+/// What is kept, what only one run can write, what many blocks read, and what has hardly any bytes.
 void Parting::pin() {
   chain.isPinned = facts.isKept;
+  int64_t few = fewBytes(facts, firstBackward);
   for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor) {
     int64_t writer = facts.writerOf[tensor];
     bool isForward = writer >= 0 && writer < firstBackward;
-    if (isForward && (!facts.problem.recomputable[writer] ||
+    if (isForward && (!facts.problem.recomputable[writer] || facts.sizes[tensor] <= few ||
                       (firstBackward > 24 && lastForward[tensor] - writer > firstBackward / 3)))
       chain.isPinned[tensor] = true;
     if (chain.isPinned[tensor] && writer >= 0)
@@ -167,33 +186,62 @@ int64_t Parting::backOf(int64_t at, int64_t first, int64_t end) const {
   return best;
 }
 
+/// What is handed on at each place of the forward pass.
+Parting::Handed Parting::handedEverywhere() const {
+  Handed handed{std::vector<int64_t>(firstBackward + 2, 0),
+                std::vector<int64_t>(firstBackward + 2, 0)};
+  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor) {
+    int64_t writer = facts.writerOf[tensor], bytes = facts.sizes[tensor];
+    if (writer < 0 || writer >= firstBackward || bytes == 0 || chain.isPinned[tensor] ||
+        lastForward[tensor] <= writer)
+      continue;
+    ++handed.count[writer + 1];
+    --handed.count[lastForward[tensor] + 1];
+    handed.bytes[writer + 1] += bytes;
+    handed.bytes[lastForward[tensor] + 1] -= bytes;
+  }
+  for (int64_t at = 1; at <= firstBackward; ++at) {
+    handed.count[at] += handed.count[at - 1];
+    handed.bytes[at] += handed.bytes[at - 1];
+  }
+  return handed;
+}
+
 std::vector<Cut> Parting::findCuts() const {
-  // Per place: how many tensors are handed on there.
-  std::vector<int64_t> change(firstBackward + 2, 0);
   // Per place: the last step of the way back that reads what is written there or behind.
   std::vector<int64_t> back(firstBackward + 1, firstBackward + 1);
-  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor) {
-    int64_t writer = facts.writerOf[tensor];
-    if (writer < 0 || writer >= firstBackward || facts.sizes[tensor] == 0 || chain.isPinned[tensor])
-      continue;
-    back[writer] = std::max(back[writer], last[tensor] + 1);
-    if (lastForward[tensor] > writer) {
-      ++change[writer + 1];
-      --change[lastForward[tensor] + 1];
-    }
-  }
+  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor)
+    if (int64_t writer = facts.writerOf[tensor];
+        writer >= 0 && writer < firstBackward && facts.sizes[tensor] > 0 && !chain.isPinned[tensor])
+      back[writer] = std::max(back[writer], last[tensor] + 1);
   for (int64_t at = firstBackward; at-- > 0;)
     back[at] = std::max(back[at], back[at + 1]);
-  std::vector<Cut> cuts{{0, end}};
-  int64_t handed = 0;
-  for (int64_t at = 1; at <= firstBackward; ++at) {
-    handed += change[at];
-    if (handed != 1 || back[at] >= cuts.back().back)
-      continue;
-    if (int64_t passed = backOf(at, back[at], cuts.back().back); passed >= 0)
-      cuts.push_back({at, passed});
-  }
-  return cuts;
+  auto cutsWhere = [&](auto isNarrow) {
+    std::vector<Cut> cuts{{0, end}};
+    for (int64_t at = 1; at <= firstBackward; ++at)
+      if (isNarrow(at) && back[at] < cuts.back().back)
+        if (int64_t passed = backOf(at, back[at], cuts.back().back); passed >= 0)
+          cuts.push_back({at, passed});
+    return cuts;
+  };
+  Handed handed = handedEverywhere();
+  std::vector<Cut> cuts = cutsWhere([&](int64_t at) { return handed.count[at] == 1; });
+  constexpr size_t kFewCuts = 5;
+  if (cuts.size() >= kFewCuts)
+    return cuts;
+  // No single tensor: where the fewest bytes of the middle of the pass are handed on, a residual
+  // stream together with what belongs to its rows.
+  constexpr int64_t kMostHanded = 3;
+  auto isSmall = [&](int64_t at) {
+    return handed.count[at] > 0 && handed.count[at] <= kMostHanded;
+  };
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t at = firstBackward / 4; at <= firstBackward * 3 / 4; ++at)
+    if (isSmall(at))
+      least = std::min(least, handed.bytes[at]);
+  std::vector<Cut> wider =
+      cutsWhere([&](int64_t at) { return isSmall(at) && handed.bytes[at] <= least + least / 8; });
+  return wider.size() > cuts.size() ? wider : cuts;
 }
 
 ChainOfBlocks Parting::run() {

@@ -10,14 +10,26 @@ bool RematActions::isIn(const std::vector<int64_t> &list, int64_t value) const {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-bool RematActions::build(int64_t tensor, int64_t low, int64_t before, RematReach reach,
-                         RematAction &action) {
-  action.steps.clear();
-  action.removed.clear();
-  action.before = before;
-  action.tensor = tensor;
-  changes.clear();
-  if (!close(tensor, low, before, reach, action) || !takeOut(action))
+void RematActions::aim(int64_t lowAt, int64_t beforeAt) {
+  low = lowAt;
+  before = beforeAt;
+  ++aimed;
+  tensors.resize(state.facts.sizes.size());
+  steps.resize(state.facts.reads.size());
+}
+
+/// A tensor's life at the place that is aimed at.
+const RematActions::TensorMarks &RematActions::lifeOf(int64_t tensor) {
+  TensorMarks &marks = tensors[tensor];
+  if (marks.aimed != aimed) {
+    marks.aimed = aimed;
+    marks.isLive = state.isLiveBefore(tensor, before, marks.life);
+  }
+  return marks;
+}
+
+bool RematActions::weigh(RematAction &action) {
+  if (!takeOut(action))
     return false;
   action.areaOfBlock = areaOfBlock(action);
   action.areaChange = action.areaOfBlock + areaOfChanges(action);
@@ -25,11 +37,21 @@ bool RematActions::build(int64_t tensor, int64_t low, int64_t before, RematReach
 }
 
 /// Collects the steps to run again, nearest first, and the inputs that stay live instead.
-bool RematActions::close(int64_t tensor, int64_t low, int64_t before, RematReach reach,
-                         RematAction &action) {
+bool RematActions::build(int64_t tensor, RematReach reach, RematAction &action) {
   const RematFacts &facts = state.facts;
+  action.steps.clear();
+  action.removed.clear();
+  action.before = before;
+  action.tensor = tensor;
+  changes.clear();
   extended.clear();
-  action.steps.push_back(facts.writerOf[tensor]);
+  ++block;
+  reachedEnd = metLate = false;
+  auto add = [&](int64_t step) {
+    action.steps.push_back(step);
+    steps[step] = block;
+  };
+  add(facts.writerOf[tensor]);
   for (size_t next = 0; next < action.steps.size(); ++next)
     for (int64_t read : facts.reads[action.steps[next]]) {
       int64_t writer = facts.writerOf[read];
@@ -38,29 +60,32 @@ bool RematActions::close(int64_t tensor, int64_t low, int64_t before, RematReach
           return false;
         continue;
       }
-      if (isIn(action.steps, writer) || isIn(extended, read))
+      if (isInBlock(writer) || isExtended(read))
         continue;
-      Life life;
-      if (state.isLiveBefore(read, before, life))
+      const TensorMarks &marks = lifeOf(read);
+      if (marks.isLive)
         continue;
-      if (life.from < 0)
+      if (marks.life.from < 0)
         return false;
-      bool keeps = int64_t(action.steps.size()) >= reach.steps || facts.sizes[read] == 0 ||
-                   (reach.keepsLate && life.to >= low);
-      if (!keeps) {
-        action.steps.push_back(writer);
+      bool isFar = int64_t(action.steps.size()) >= reach.steps, isLate = marks.life.to >= low;
+      reachedEnd = reachedEnd || isFar;
+      metLate = metLate || isLate;
+      if (!isFar && facts.sizes[read] > 0 && !(reach.keepsLate && isLate)) {
+        add(writer);
         continue;
       }
       extended.push_back(read);
+      tensors[read].extended = block;
     }
   // A step that came in later may write what was to be kept.
-  auto isWritten = [&](int64_t read) { return isIn(action.steps, facts.writerOf[read]); };
-  extended.erase(std::remove_if(extended.begin(), extended.end(), isWritten), extended.end());
-  for (int64_t read : extended) {
-    Life life;
-    state.isLiveBefore(read, before, life);
-    changes.push_back({life.to + 1, before, facts.sizes[read]});
-  }
+  std::erase_if(extended, [&](int64_t read) {
+    bool isWritten = isInBlock(facts.writerOf[read]);
+    if (isWritten)
+      tensors[read].extended = 0;
+    return isWritten;
+  });
+  for (int64_t read : extended)
+    changes.push_back({lifeOf(read).life.to + 1, before, facts.sizes[read]});
   std::sort(action.steps.begin(), action.steps.end());
   return true;
 }
@@ -79,16 +104,17 @@ bool RematActions::takeOut(RematAction &action) {
     bool isRead = false;
     size_t firstChange = changes.size();
     for (int64_t result : facts.writes[number]) {
-      Life life;
-      bool isLive = state.isLiveBefore(result, action.before, life);
+      const auto &[life, isLive] = std::pair{lifeOf(result).life, lifeOf(result).isLive};
       from = life.from;
       std::span<const int64_t> touches = state.touches(result);
       auto last = std::prev(std::lower_bound(touches.begin(), touches.end(), 2 * action.before));
       while ((*last & 1) == 0 && isIn(action.removed, *last / 2))
         --last;
       isRead = isRead || (*last & 1) == 0;
-      if (isLive)
+      if (isLive) {
         lasting.push_back(result);
+        tensors[result].lasting = block;
+      }
       int64_t end = isLive ? action.before : life.to + 1;
       if (*last / 2 + 1 < end)
         changes.push_back({*last / 2 + 1, end, -facts.sizes[result]});
@@ -103,9 +129,8 @@ bool RematActions::takeOut(RematAction &action) {
     action.addedTime -= facts.problem.costs[number];
     changes.resize(firstChange);
     for (int64_t result : facts.writes[number]) {
-      Life life;
-      bool isLive = state.isLiveBefore(result, action.before, life);
-      changes.push_back({from + 1, isLive ? action.before : life.to + 1, -facts.sizes[result]});
+      int64_t end = lifeOf(result).isLive ? action.before : lifeOf(result).life.to + 1;
+      changes.push_back({from + 1, end, -facts.sizes[result]});
     }
   }
   std::sort(action.removed.begin(), action.removed.end());
@@ -183,26 +208,25 @@ int64_t RematActions::areaOfBlock(const RematAction &action) {
     live -= facts.sizes[tensor];
   for (int64_t tensor : extended)
     live += facts.sizes[tensor];
-  for (size_t index = 0; index < action.steps.size(); ++index) {
+  for (size_t index = 0; index < action.steps.size(); ++index)
+    for (int64_t read : facts.reads[action.steps[index]]) {
+      tensors[read].read = block;
+      tensors[read].lastReader = int64_t(index);
+    }
+  for (int64_t index = 0; index < int64_t(action.steps.size()); ++index) {
     int64_t number = action.steps[index];
     area += std::max<int64_t>(0, live + facts.written[number] - state.budget);
-    for (int64_t result : facts.writes[number])
-      live += facts.sizes[result];
     // What no later step of the block reads and nothing behind it ends here.
-    auto isReadLater = [&](int64_t tensor) {
-      for (size_t later = index + 1; later < action.steps.size(); ++later)
-        if (isIn(facts.reads[action.steps[later]], tensor))
-          return true;
-      return false;
+    auto ends = [&](int64_t tensor) {
+      const TensorMarks &marks = tensors[tensor];
+      return marks.lasting != block && (marks.read != block || marks.lastReader <= index);
     };
     for (int64_t result : facts.writes[number])
-      if (!isIn(lasting, result) && !isReadLater(result))
-        live -= facts.sizes[result];
+      live += ends(result) ? 0 : facts.sizes[result];
     for (int64_t read : facts.reads[number])
-      if (facts.writerOf[read] >= 0 && !isIn(lasting, read) && !isReadLater(read) &&
-          (isIn(extended, read) || isIn(action.steps, facts.writerOf[read])))
+      if (ends(read) && (isExtended(read) || isInBlock(facts.writerOf[read])))
         live -= facts.sizes[read];
-    work += int64_t(action.steps.size());
+    ++work;
   }
   return area;
 }

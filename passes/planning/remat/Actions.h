@@ -34,10 +34,20 @@ class RematActions {
 public:
   RematActions(const RematState &state, bool mayMove) : state(state), mayMove(mayMove) {}
 
-  /// Has `tensor`, live across `low`, computed again at `before`, which is behind `low` and no
-  /// later than its next reader. False if something in the way may not run again or is written
-  /// over.
-  bool build(int64_t tensor, int64_t low, int64_t before, RematReach reach, RematAction &action);
+  /// What is built from now on is to lower `low` and runs at `before`, which is behind `low`.
+  void aim(int64_t low, int64_t before);
+
+  /// Has `tensor`, live across `low`, computed again no later than its next reader: the steps of it.
+  /// False if something in the way may not run again or is written over.
+  bool build(int64_t tensor, RematReach reach, RematAction &action);
+  /// Of what was built last: whether a wider reach goes further, and whether an input is computed
+  /// again that dies behind `low`.
+  bool isCut() const { return reachedEnd; }
+  bool hasLate() const { return metLate; }
+
+  /// What the action that was built last takes and changes. False if one of its steps may not run
+  /// again.
+  bool weigh(RematAction &action);
 
   /// Takes out the repeated instance at `position`: its readers read the instance before it, and
   /// what only it has read goes as well.
@@ -51,8 +61,19 @@ private:
   struct Change {
     int64_t from, to, bytes;
   };
+  /// What is known of a tensor at the place that is aimed at, or in the block that is built; each is
+  /// so where its number is the present one.
+  struct TensorMarks {
+    int64_t aimed = 0, extended = 0, lasting = 0, read = 0;
+    bool isLive = false;
+    RematState::Life life = {};
+    /// The last step of the block that reads it.
+    int64_t lastReader = -1;
+  };
 
-  bool close(int64_t tensor, int64_t low, int64_t before, RematReach reach, RematAction &action);
+  const TensorMarks &lifeOf(int64_t tensor);
+  bool isInBlock(int64_t step) const { return step >= 0 && steps[step] == block; }
+  bool isExtended(int64_t tensor) const { return tensors[tensor].extended == block; }
   bool takeOut(RematAction &action);
   int64_t areaOfBlock(const RematAction &action);
   int64_t areaOfChanges(const RematAction &action);
@@ -61,6 +82,13 @@ private:
 
   const RematState &state;
   bool mayMove;
+  int64_t low = 0, before = 0;
+  /// Places that were aimed at, and blocks that were built.
+  int64_t aimed = 0, block = 0;
+  bool reachedEnd = false, metLate = false;
+  std::vector<TensorMarks> tensors;
+  /// Per step: the block that it was last in.
+  std::vector<int64_t> steps;
   std::vector<Change> changes;
   /// Inputs of the block whose lives are made longer.
   std::vector<int64_t> extended;

@@ -274,7 +274,7 @@ static Sequence depthFirst(const Graph &graph) {
   return order;
 }
 
-Sequence nap::planning::bestOfOrders(const RematProblem &problem) {
+Sequence nap::planning::bestOfOrders(const RematProblem &problem, int64_t parting) {
   RematFacts facts(problem);
   Graph graph(facts);
   RematState best(facts, givenOrder(problem), 0);
@@ -283,6 +283,8 @@ Sequence nap::planning::bestOfOrders(const RematProblem &problem) {
     // An order that leaves something out is none: edges of overwriting may close a circle.
     if (order.size() != facts.reads.size())
       continue;
+    std::stable_partition(order.begin(), order.end(),
+                          [&](int64_t number) { return number < parting; });
     RematState next(facts, order, 0);
     if (next.assign(order) && next.peak() < best.peak())
       best.assign(std::move(order));
@@ -327,7 +329,8 @@ static DownSet extend(const Graph &graph, const std::vector<uint64_t> &readersOf
   return {steps, std::max(set.peak, height), live, 0, number};
 }
 
-Sequence nap::planning::exactOrder(const RematProblem &problem, int64_t known, size_t mostSets) {
+Sequence nap::planning::exactOrder(const RematProblem &problem, int64_t known, size_t mostSets,
+                                   int64_t parting) {
   RematFacts facts(problem);
   int64_t count = int64_t(facts.reads.size());
   if (count > 64)
@@ -339,6 +342,8 @@ Sequence nap::planning::exactOrder(const RematProblem &problem, int64_t known, s
       readersOf[read] |= uint64_t(1) << number;
     for (int64_t other : graph.before[number])
       needs[number] |= uint64_t(1) << other;
+    if (number >= parting)
+      needs[number] |= (uint64_t(1) << parting) - 1;
   }
   std::vector<std::vector<DownSet>> layers{{{0, facts.resident, facts.resident, 0, -1}}};
   for (int64_t size = 0; size < count; ++size) {

@@ -92,9 +92,9 @@ namespace {
 /// Answers to budgets, from the largest down.
 class FallingBudgets {
 public:
-  FallingBudgets(const RematFacts &facts, const RematLimits &limits, const BlockChain *blocks,
+  FallingBudgets(const RematFacts &facts, const RematLimits &limits, const RematStart &start,
                  int64_t most)
-      : facts(facts), limits(limits), blocks(blocks),
+      : facts(facts), limits(limits), start(start),
         current(facts, givenOrder(facts.problem), most) {}
 
   /// Leaves in `current` the fastest that is found for `budget`, or what comes nearest to it.
@@ -102,12 +102,13 @@ public:
 
   const RematFacts &facts;
   const RematLimits &limits;
-  const BlockChain *blocks;
+  const RematStart &start;
   RematState current;
 
 private:
   bool goOn(RematState &state);
   bool takeBlocks(RematState &state, bool fits);
+  bool takeLeast(RematState &state);
 };
 } // namespace
 
@@ -122,7 +123,7 @@ bool FallingBudgets::goOn(RematState &state) {
 
 /// From the schedule of blocks, lowered where it needs more.
 bool FallingBudgets::takeBlocks(RematState &state, bool fits) {
-  Sequence sequence = blocks ? blocks->near(state.budget) : Sequence();
+  Sequence sequence = start.blocks ? start.blocks->near(state.budget) : Sequence();
   RematState other(facts, givenOrder(facts.problem), state.budget);
   if (sequence.empty() || !other.assign(std::move(sequence)) || !goOn(other))
     return fits;
@@ -131,16 +132,22 @@ bool FallingBudgets::takeBlocks(RematState &state, bool fits) {
   return true;
 }
 
+/// From the sequence of the least peak, without what the budget has room for.
+bool FallingBudgets::takeLeast(RematState &state) {
+  RematState other(facts, givenOrder(facts.problem), state.budget);
+  if (start.least.empty() || !other.assign(start.least) || other.area > 0)
+    return false;
+  RematSearch(facts, limits).prune(other);
+  return state.assign(std::move(other.sequence));
+}
+
 void FallingBudgets::lower(int64_t budget) {
   current.setBudget(budget);
   if (current.area == 0 || budget < floorBound(facts.problem))
     return;
   RematState next = current;
-  // All the way from the given order takes long: not where blocks are as good.
-  bool isFirst = current.time == timeOnce(facts.problem);
-  bool fits = isFirst && takeBlocks(next, false);
-  if (!fits)
-    fits = isFirst ? goOn(next) : takeBlocks(next, goOn(next));
+  bool fits = takeBlocks(next, goOn(next));
+  fits = fits || takeLeast(next);
   if (!fits) {
     next.assign(givenOrder(facts.problem));
     fits = searchOnce(facts, next, limits);
@@ -154,7 +161,7 @@ void FallingBudgets::lower(int64_t budget) {
 std::vector<RematResult> nap::planning::rematerialize(const RematProblem &problem,
                                                       const std::vector<int64_t> &budgets,
                                                       const RematLimits &limits,
-                                                      const BlockChain *blocks) {
+                                                      const RematStart &start) {
   RematFacts facts(problem);
   std::vector<size_t> rising(budgets.size());
   std::iota(rising.begin(), rising.end(), 0);
@@ -168,7 +175,7 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
   bool isShort = problem.costs.size() <= kShortTimeline;
   std::vector<Sequence> found(budgets.size());
   if (!isShort && !budgets.empty()) {
-    FallingBudgets falling(facts, each, blocks, budgets[rising.back()]);
+    FallingBudgets falling(facts, each, start, budgets[rising.back()]);
     for (size_t place = rising.size(); place-- > 0;) {
       falling.lower(budgets[rising[place]]);
       found[rising[place]] = falling.current.sequence;
@@ -207,7 +214,8 @@ static void lowerFromAbove(const RematFacts &facts, RematState &least, const Rem
   }
 }
 
-RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLimits &limits) {
+RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLimits &limits,
+                                     const BlockChain *blocks) {
   RematFacts facts(problem);
   RematState least(facts, givenOrder(problem), 0);
   RematLimits quick = limits;
@@ -216,9 +224,16 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
   quick.work = limits.work / 4 / probes;
   quick.firstWork = std::max<int64_t>(quick.work, 100'000 * int64_t(problem.costs.size()));
   bool isShort = problem.costs.size() <= kShortTimeline;
+  probes = isShort ? probes : 2;
+  if (int64_t known = blocks && !isShort ? blocks->leastBudget() : -1; known >= 0)
+    if (RematState other = least;
+        other.assign(blocks->near(known)) && other.peak() < least.peak()) {
+      least.assign(std::move(other.sequence));
+      probes = 0;
+    }
   // No budget below `low` is met; halves of what is left are tried, and then what is right below.
   int64_t low = floorBound(problem);
-  for (int64_t probe = 0; probe < (isShort ? probes : 2) && low < least.peak(); ++probe) {
+  for (int64_t probe = 0; probe < probes && low < least.peak(); ++probe) {
     int64_t budget = probe == 0 ? low : low + (least.peak() - low) / 2;
     RematState state(facts, givenOrder(problem), budget);
     bool fits = state.peak() <= budget;

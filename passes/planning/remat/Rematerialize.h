@@ -53,16 +53,26 @@ RematResult rematerialize(const RematProblem &problem, int64_t budget,
 
 class BlockChain;
 
+/// What is known of a long timeline before it is searched; all may be missing.
+struct RematStart {
+  /// The same problem as blocks.
+  const BlockChain *blocks = nullptr;
+  /// A sequence of a low peak, where nothing else meets a budget.
+  Sequence least = {};
+};
+
 /// Answers to several budgets, each where its budget stands. Time never rises with the budget. Long
-/// timelines are lowered from the largest budget to the least, each from the one before; with
-/// `blocks` of the same problem, from what these have for each as well.
+/// timelines are lowered from the largest budget to the least, each from the one before and from
+/// what `start` has for it.
 std::vector<RematResult> rematerialize(const RematProblem &problem,
                                        const std::vector<int64_t> &budgets,
                                        const RematLimits &limits = {},
-                                       const BlockChain *blocks = nullptr);
+                                       const RematStart &start = {});
 
 /// A sequence of the least peak that is found, whatever its time: with `floorBound` from below.
-RematResult leastPeak(const RematProblem &problem, const RematLimits &limits = {});
+/// With `blocks` of the same problem, lowered from the least that these have.
+RematResult leastPeak(const RematProblem &problem, const RematLimits &limits = {},
+                      const BlockChain *blocks = nullptr);
 
 /// Nanoseconds that every sequence adds that meets the budget; without `mayMove`, every one that
 /// runs steps for the first time in the order of their numbers. When a step first runs, the tensors

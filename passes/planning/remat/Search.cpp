@@ -8,8 +8,8 @@
 using namespace nap::planning;
 using Life = RematState::Life;
 
-/// Candidates are weighed in full up to this number; of more, those that promise most.
-static constexpr size_t kWeighed = 4096;
+/// Candidates of a long timeline that are weighed where one of them gives something.
+static constexpr size_t kWeighed = 256;
 /// The most instances that a window takes out.
 static constexpr int64_t kWidest = 40;
 /// Actions whose ratio is at least this part of the best one's are applied together with it.
@@ -17,87 +17,101 @@ static constexpr double kNear = 0.8;
 /// Actions that are tried one by one where the best does not hold what it promised.
 static constexpr size_t kTried = 8;
 
-/// Area per added time; whatever costs nothing comes first.
 static double ratioOf(const RematAction &action) {
-  double gain = -double(action.areaChange);
-  return action.addedTime > 0 ? gain / double(action.addedTime) : gain * 0x1p40;
+  return areaPerTime(-double(action.areaChange), action.addedTime);
 }
 
+/// Actions that are applied together: several where the sequence is long.
+static size_t togetherIn(const RematState &state) { return 1 + size_t(state.length()) / 500; }
+
 namespace {
-struct Candidate {
-  int64_t tensor, before;
-  double promise;
+/// The actions that take area off at one position, with what they are compared by.
+class ActionsFound {
+public:
+  ActionsFound(const RematState &state, bool mayMove) : actions(state, mayMove), state(state) {}
+
+  /// All actions for a candidate. False if none takes area off.
+  template <typename Blur> bool consider(const RematCandidate &one, int64_t low, Blur blur);
+  /// How many candidates have an action of at least this ratio.
+  size_t countOf(double ratio) const {
+    return std::count_if(best.begin(), best.end(), [&](double other) { return other >= ratio; });
+  }
+  bool empty() const { return found.empty(); }
+  /// Those of the largest ratio first.
+  std::vector<RematAction> take();
+
+  RematActions actions;
+
+private:
+  template <typename Blur> bool considerAt(int64_t tensor, int64_t low, int64_t before, Blur blur);
+
+  const RematState &state;
+  std::vector<std::pair<double, RematAction>> found;
+  /// Per candidate that has actions: the largest ratio.
+  std::vector<double> best;
+  /// A wider reach that reaches no further gives the same steps.
+  std::vector<std::vector<int64_t>> seen;
 };
 } // namespace
 
-/// The tensors that are live across `low` and not used there.
-static std::vector<Candidate> candidatesAt(const RematState &state, int64_t low) {
-  const RematFacts &facts = state.facts;
-  std::vector<Candidate> result;
-  for (int64_t tensor = 0; tensor < int64_t(facts.sizes.size()); ++tensor) {
-    if (facts.sizes[tensor] == 0)
-      continue;
-    std::span<const int64_t> touches = state.touches(tensor);
-    auto after = std::lower_bound(touches.begin(), touches.end(), 2 * low);
-    if (after == touches.begin())
-      continue;
-    bool isAtEnd = after == touches.end();
-    if (isAtEnd ? !facts.isKept[tensor] : *after / 2 == low || (*after & 1))
-      continue;
-    int64_t before = isAtEnd ? state.length() : *after / 2;
-    int64_t span = before - *std::prev(after) / 2;
-    int64_t cost = facts.problem.costs[facts.writerOf[tensor]];
-    result.push_back(
-        {tensor, before, double(facts.sizes[tensor]) * double(span) / double(cost + 1)});
+/// Whether one of the actions has no room at `before`.
+template <typename Blur>
+bool ActionsFound::considerAt(int64_t tensor, int64_t low, int64_t before, Blur blur) {
+  static constexpr int64_t reaches[] = {1, 3, 8, 30};
+  seen.clear();
+  bool isTight = false;
+  actions.aim(low, before);
+  RematAction action;
+  auto tryReach = [&](RematReach reach) {
+    if (!actions.build(tensor, reach, action) ||
+        std::find(seen.begin(), seen.end(), action.steps) != seen.end())
+      return;
+    seen.push_back(action.steps);
+    if (!actions.weigh(action))
+      return;
+    isTight = isTight || action.areaOfBlock > 0;
+    if (action.areaChange < 0)
+      found.push_back({ratioOf(action) * blur(), action});
+  };
+  // What is not cut off goes no further with a wider reach.
+  bool hasLate = false;
+  for (int64_t steps : reaches) {
+    tryReach({steps, false});
+    hasLate = hasLate || actions.hasLate();
+    if (!actions.isCut())
+      break;
   }
-  if (result.size() > kWeighed) {
-    std::nth_element(result.begin(), result.begin() + kWeighed, result.end(),
-                     [](const Candidate &a, const Candidate &b) {
-                       return a.promise != b.promise ? a.promise > b.promise : a.tensor < b.tensor;
-                     });
-    result.resize(kWeighed);
-  }
-  return result;
+  for (int64_t steps : reaches)
+    if (hasLate && steps > 1) {
+      tryReach({steps, true});
+      if (!actions.isCut())
+        break;
+    }
+  return isTight;
 }
 
-std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t low,
-                                                double noise) {
-  static constexpr RematReach reaches[] = {{1, false}, {3, false}, {8, false}, {30, false},
-                                           {3, true},  {8, true},  {30, true}};
-  RematActions actions(state, mayMove);
-  std::vector<std::pair<double, RematAction>> found;
-  // A wider reach that reaches no further gives the same steps.
-  std::vector<std::vector<int64_t>> seen;
-  auto consider = [&](int64_t tensor, int64_t before) {
-    seen.clear();
-    bool isTight = false;
-    RematAction action;
-    for (RematReach reach : reaches) {
-      if (!actions.build(tensor, low, before, reach, action) ||
-          std::find(seen.begin(), seen.end(), action.steps) != seen.end())
-        continue;
-      seen.push_back(action.steps);
-      isTight = isTight || action.areaOfBlock > 0;
-      if (action.areaChange >= 0)
-        continue;
-      double ratio = ratioOf(action) * (noise > 0 ? random.logNormal(noise) : 1);
-      found.push_back({ratio, action});
-    }
-    return isTight;
-  };
-  for (const Candidate &candidate : candidatesAt(state, low)) {
-    // Where there is no room right before the next reader, there may be some sooner.
-    if (!consider(candidate.tensor, candidate.before) || candidate.before <= low + 1)
-      continue;
-    consider(candidate.tensor, low + 1);
+template <typename Blur>
+bool ActionsFound::consider(const RematCandidate &one, int64_t low, Blur blur) {
+  size_t known = found.size();
+  // Where there is no room right before the next reader, there may be some sooner.
+  if (considerAt(one.tensor, low, one.before, blur) && one.before > low + 1) {
+    considerAt(one.tensor, low, low + 1, blur);
     int64_t least = low + 2;
-    for (int64_t at = low + 3; at < candidate.before; ++at)
+    for (int64_t at = low + 3; at < one.before; ++at)
       if (state.found[at] < state.found[least])
         least = at;
-    if (least < candidate.before)
-      consider(candidate.tensor, least);
+    if (least < one.before)
+      considerAt(one.tensor, low, least, blur);
   }
-  work += actions.work + int64_t(facts.sizes.size());
+  if (found.size() == known)
+    return false;
+  best.push_back(0);
+  for (size_t index = known; index < found.size(); ++index)
+    best.back() = std::max(best.back(), found[index].first);
+  return true;
+}
+
+std::vector<RematAction> ActionsFound::take() {
   std::vector<size_t> order(found.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -109,11 +123,30 @@ std::vector<RematAction> RematSearch::actionsAt(const RematState &state, int64_t
   return result;
 }
 
+std::vector<RematAction> RematSearch::actionsAt(const RematState &state,
+                                                RematCandidates &candidates, int64_t low,
+                                                double noise) {
+  bool isLong = facts.reads.size() > kShortTimeline;
+  size_t enough = std::max(kTried, togetherIn(state)), weighed = 0;
+  ActionsFound found(state, mayMove);
+  auto blur = [&] { return noise > 0 ? random.logNormal(noise) : 1; };
+  for (const RematCandidate &candidate : candidates.at(state, low)) {
+    // Candidates promise less and less: what is behind is no better than what there is.
+    bool isDone = noise == 0 && found.countOf(candidate.promise) >= enough;
+    if (isLong && (isDone || (weighed++ >= kWeighed && !found.empty())))
+      break;
+    if (!found.consider(candidate, low, blur))
+      candidates.noteBarren(candidate);
+  }
+  work += found.actions.work + int64_t(facts.sizes.size());
+  return found.take();
+}
+
 /// The actions from `first` on that are applied together: where the sequence is long several whose
 /// ratios are near the first's, as long as there is area to take off.
 static std::vector<RematAction> choose(const RematState &state,
                                        const std::vector<RematAction> &actions, size_t first) {
-  size_t together = 1 + state.length() / 500;
+  size_t together = togetherIn(state);
   double ratio = ratioOf(actions[first]);
   int64_t area = state.area;
   std::vector<RematAction> chosen;
@@ -153,10 +186,11 @@ bool RematSearch::lower(RematState &state, const std::vector<RematAction> &actio
 }
 
 bool RematSearch::descend(RematState &state, double noise) {
+  RematCandidates candidates(facts, mayMove);
   while (state.area > 0) {
     if (work > (isFirst ? limits.firstWork : limits.work))
       return false;
-    if (lower(state, actionsAt(state, state.highest, noise)))
+    if (lower(state, actionsAt(state, candidates, state.highest, noise)))
       continue;
     // The highest position cannot be helped now; one of the next highest may.
     std::vector<int64_t> above;
@@ -168,7 +202,7 @@ bool RematSearch::descend(RematState &state, double noise) {
     });
     bool isLower = false;
     for (size_t index = 0; index < std::min(above.size(), kTried) && !isLower; ++index)
-      isLower = lower(state, actionsAt(state, above[index], noise));
+      isLower = lower(state, actionsAt(state, candidates, above[index], noise));
     if (!isLower)
       return false;
   }

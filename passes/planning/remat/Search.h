@@ -3,6 +3,7 @@
 
 #include "passes/planning/Random.h"
 #include "passes/planning/remat/Actions.h"
+#include "passes/planning/remat/Candidates.h"
 #include "passes/planning/remat/Rematerialize.h"
 
 namespace nap::planning {
@@ -35,7 +36,8 @@ public:
   bool isSpent() const { return work > limits.work; }
 
 private:
-  std::vector<RematAction> actionsAt(const RematState &state, int64_t low, double noise);
+  std::vector<RematAction> actionsAt(const RematState &state, RematCandidates &candidates,
+                                     int64_t low, double noise);
   bool lower(RematState &state, const std::vector<RematAction> &actions);
 
   const RematFacts &facts;

@@ -92,9 +92,17 @@ int64_t RematState::areaChange(int64_t from, int64_t to, int64_t bytes) const {
 
 void RematState::setBudget(int64_t bytes) {
   budget = bytes;
-  area = 0;
-  for (int64_t height : heights)
-    area += std::max<int64_t>(0, height - budget);
+  sumUp();
+}
+
+void RematState::sumUp() {
+  countAbove.resize(heights.size() + 1);
+  areaBefore.resize(heights.size() + 1);
+  for (size_t at = 0; at < heights.size(); ++at) {
+    countAbove[at + 1] = countAbove[at] + (heights[at] > budget);
+    areaBefore[at + 1] = areaBefore[at] + std::max<int64_t>(0, heights[at] - budget);
+  }
+  area = areaBefore.back();
 }
 
 bool RematState::assign(Sequence next) {
@@ -160,7 +168,6 @@ bool RematState::rebuild() {
         endLife(tensor);
     }
 
-  area = 0;
   highest = 0;
   int64_t live = facts.resident;
   for (int64_t at = 0; at < length; ++at) {
@@ -173,8 +180,8 @@ bool RematState::rebuild() {
   shareInPlace();
   leastOfGroup.assign(length / kGroup + 1, std::numeric_limits<int64_t>::max());
   mostOfGroup.assign(length / kGroup + 1, 0);
+  sumUp();
   for (int64_t at = 0; at < length; ++at) {
-    area += std::max<int64_t>(0, heights[at] - budget);
     if (heights[at] > heights[highest])
       highest = at;
     leastOfGroup[at / kGroup] = std::min(leastOfGroup[at / kGroup], heights[at]);

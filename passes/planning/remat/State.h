@@ -3,6 +3,7 @@
 
 #include "passes/planning/remat/Problem.h"
 
+#include <algorithm>
 #include <span>
 
 namespace nap::planning {
@@ -67,6 +68,13 @@ public:
   /// The change of the area if the heights in [from, to) were `bytes` higher.
   int64_t areaChange(int64_t from, int64_t to, int64_t bytes) const;
 
+  /// What lower heights in [from, to) can take off the area, were each lower by `bytes`: an upper
+  /// bound, whatever the length.
+  double mostTakenOff(int64_t from, int64_t to, int64_t bytes) const {
+    return std::min(double(bytes) * double(countAbove[to] - countAbove[from]),
+                    double(areaBefore[to] - areaBefore[from]));
+  }
+
   void setBudget(int64_t bytes);
 
   /// Takes another sequence. False, and the state is unchanged, if it reads what is not there.
@@ -77,12 +85,16 @@ public:
 
 private:
   bool rebuild();
+  /// What follows from the heights and the budget.
+  void sumUp();
   /// Takes off what results share with inputs that die in their step.
   void shareInPlace();
 
   /// Positions of which the least and the largest height are known.
   static constexpr int64_t kGroup = 32;
   std::vector<int64_t> leastOfGroup, mostOfGroup;
+  /// Per position: how many before it lie above the budget, and by how much together.
+  std::vector<int64_t> countAbove, areaBefore;
   std::vector<int64_t> firstTouch, touched;
   /// Per tensor: where it is written over; the length if nowhere.
   std::vector<int64_t> overwrittenAt;

@@ -31,6 +31,8 @@ struct LogicalBatch {
   ParsedFlags flags;
   int64_t samples = 0;
   int64_t budget = 0;
+  /// The strategy that the flags ask for; nothing where it is to be chosen.
+  std::optional<CheckpointStrategy> named = std::nullopt;
 };
 } // namespace
 
@@ -43,6 +45,7 @@ static ExitStatus readBatch(const ParsedFlags &flags, LogicalBatch &batch) {
   if (status != ExitStatus::done)
     return status;
   batch.budget = model.options().memoryBudget;
+  batch.named = strategyNamed(model.options().checkpoint);
   auto accumulate = model.module()->getAttrOfType<mlir::IntegerAttr>("nap.accumulate");
   batch.samples = batchOf(model.module()) * (accumulate ? accumulate.getInt() : 1);
   if (batch.samples == 0)
@@ -51,43 +54,40 @@ static ExitStatus readBatch(const ParsedFlags &flags, LogicalBatch &batch) {
   return ExitStatus::done;
 }
 
-/// The flags for so many samples at a time.
-static ParsedFlags flagsFor(const LogicalBatch &batch, int64_t samples) {
-  ParsedFlags flags = batch.flags;
-  flags.flags.emplace_back("micro-batch", fmt::format("{}", samples));
-  flags.flags.emplace_back("accumulate", fmt::format("{}", batch.samples / samples));
-  return flags;
+/// What the flags say besides for so many samples at a time.
+static Variants::Flags sizesFor(const LogicalBatch &batch, int64_t samples) {
+  return {{"micro-batch", fmt::format("{}", samples)},
+          {"accumulate", fmt::format("{}", batch.samples / samples)}};
 }
 
-/// Plans one divisor; `best` is the least time so far, 0 for none. Nothing where the model does not
-/// compile so.
-static std::optional<Candidate> tryDivisor(const LogicalBatch &batch, int64_t samples,
-                                           const Device &clock, int64_t best) {
-  ParsedFlags flags = flagsFor(batch, samples);
-  flags.flags.emplace_back("after", kBeforePlanning);
-  Model model(/*isQuiet=*/true);
-  if (model.read(flags, /*takesCuda=*/true) != ExitStatus::done || model.plan() != ExitStatus::done)
-    return std::nullopt;
-  ModulePlanner planner(model.module(), model.options().workers, clock);
-  if (!planner.hasBackward())
-    return std::nullopt;
+/// Plans one divisor; `best` is the least time so far, 0 for none.
+static Candidate planDivisor(const LogicalBatch &batch, int64_t samples,
+                             const ModulePlanner &planner, int64_t best) {
   Candidate result{.samples = samples};
-  std::optional<CheckpointStrategy> named = strategyNamed(model.options().checkpoint);
-  ModulePlan plan = planner.planFor(named.value_or(CheckpointStrategy::none));
+  ModulePlan plan = planner.planFor(batch.named.value_or(CheckpointStrategy::none));
   result.leastBytes = plan.bytes;
   bool fits = batch.budget == 0 || plan.bytes <= batch.budget;
-  result.isBound = !fits && !named && best > 0 && plan.time >= best;
+  result.isBound = !fits && !batch.named && best > 0 && plan.time >= best;
   if (fits || result.isBound) {
     result.plan = std::move(plan);
     return result;
   }
-  if (named)
+  if (batch.named)
     return result;
-  for (ModulePlan &each : planner.frontier()) {
-    result.leastBytes = std::min(result.leastBytes, each.bytes);
-    if (each.bytes <= batch.budget)
-      result.plan = std::move(each);
-  }
+  result.plan = planner.fastestWithin(batch.budget);
+  if (!result.plan)
+    result.leastBytes = planner.leastPlan().bytes;
+  return result;
+}
+
+/// Nothing where the model does not compile so, or does not train.
+static std::optional<Candidate> tryDivisor(const LogicalBatch &batch, const Variants &variants,
+                                           int64_t samples, int64_t best) {
+  std::optional<Candidate> result;
+  variants.plan(sizesFor(batch, samples), [&](const ModulePlanner &planner) {
+    if (planner.hasBackward())
+      result = planDivisor(batch, samples, planner, best);
+  });
   return result;
 }
 
@@ -140,13 +140,14 @@ ExitStatus nap::chooseMicroBatch(ParsedFlags &flags, const Device &clock) {
   LogicalBatch batch;
   if (ExitStatus status = readBatch(flags, batch); status != ExitStatus::done)
     return status;
+  Variants variants(batch.flags, clock);
   std::vector<Candidate> tried;
   std::optional<size_t> best;
   for (int64_t samples = batch.samples; samples > 0; --samples) {
     if (batch.samples % samples != 0)
       continue;
     std::optional<Candidate> next =
-        tryDivisor(batch, samples, clock, best ? tried[*best].plan->time : 0);
+        tryDivisor(batch, variants, samples, best ? tried[*best].plan->time : 0);
     if (!next)
       continue;
     tried.push_back(std::move(*next));
@@ -158,6 +159,8 @@ ExitStatus nap::chooseMicroBatch(ParsedFlags &flags, const Device &clock) {
     return refuse(batch, tried);
   if (!flags.has("quiet"))
     rt::writeErrors(describe(batch, tried, *best));
-  flags = flagsFor(batch, tried[*best].samples);
+  flags = batch.flags;
+  for (auto &flag : sizesFor(batch, tried[*best].samples))
+    flags.flags.push_back(std::move(flag));
   return ExitStatus::done;
 }

@@ -25,11 +25,13 @@ const TableRow *PlanTable::chosen() const {
 
 std::vector<const TableRow *> PlanTable::shownFrontier() const {
   constexpr size_t rowsAtMost = 20;
-  size_t stride = (frontier.size() + rowsAtMost - 1) / rowsAtMost;
+  size_t steps = std::max<size_t>(frontier.size(), 2) - 1;
+  // The first of each of so many equal parts: the first and the last of all among them.
+  auto partOf = [&](size_t number) { return number * (rowsAtMost - 1) / steps; };
   const TableRow *best = chosen();
   std::vector<const TableRow *> rows;
   for (size_t number = 0; number < frontier.size(); ++number)
-    if (number % stride == 0 || number + 1 == frontier.size() || &frontier[number] == best)
+    if (number == 0 || partOf(number) != partOf(number - 1) || &frontier[number] == best)
       rows.push_back(&frontier[number]);
   return rows;
 }

@@ -13,7 +13,7 @@ bool Variants::plan(const Flags &more,
   all.flags.insert(all.flags.end(), more.begin(), more.end());
   all.flags.emplace_back("after", kBeforePlanning);
   Model model(/*isQuiet=*/true);
-  if (model.read(all) != ExitStatus::done || model.plan() != ExitStatus::done)
+  if (model.read(all, /*takesCuda=*/true) != ExitStatus::done || model.plan() != ExitStatus::done)
     return false;
   use(ModulePlanner(model.module(), model.options().workers, device));
   return true;

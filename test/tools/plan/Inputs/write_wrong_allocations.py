@@ -9,6 +9,7 @@ problems = {
     "beyond_64_bits": header + "a,0,2,99999999999999999999999\n",
     "control": header + "a,0,2,\x1b[1m\n",
     "cut": header + "a,0,2,4\nb,1\n",
+    "cut_in_last": header + "a,0,2,4\nb,1,3,",
     "empty": "",
     "empty_id": header + ",0,2,4\n",
     "fraction": header + "a,0.5,2,4\n",

@@ -1,5 +1,5 @@
 // From a step model to the planner's problem and back.
-#include "passes/memory/Search.h"
+#include "passes/memory/search/StepSearch.h"
 
 #include <limits>
 
@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace nap;
 
 /// Plans for many budgets are compared: more budgets find more than more windows.
-static planning::RematLimits limitsOf() {
+static planning::RematLimits limitsOf(bool isLong) {
   planning::RematLimits limits;
-  limits.windows = 2;
+  limits.windows = isLong ? 1 : 2;
   limits.starts = 0;
   limits.attempts = 2;
   limits.wantsBound = false;
@@ -27,6 +27,8 @@ StepSearch::StepSearch(const StepModel &model)
   const planning::Recomputation &from = model.problem;
   programStep.assign(from.timeline.steps.size(), -1);
   for (int64_t step = 0; step < from.programSteps; ++step) {
+    if (firstBackward < 0 && (step == from.firstBackward || model.isEarlyGradient[step]))
+      firstBackward = int64_t(stepOf.size());
     const KernelStages &stages = model.stages[step];
     if (stages.first < 0) {
       addStep(step);
@@ -70,8 +72,7 @@ std::vector<int64_t> StepSearch::timeBounds(const std::vector<int64_t> &budgets)
                 ? from.costs[step]
                 : std::min(from.costs[step], from.costs[stages.first] + from.costs[stages.second]);
   }
-  std::vector<int64_t> bounds =
-      planning::addedTimeBounds(leastCosts, budgets, limitsOf().mayMove);
+  std::vector<int64_t> bounds = planning::addedTimeBounds(leastCosts, budgets, limitsOf(isLong()).mayMove);
   for (int64_t &bound : bounds)
     bound += once;
   return bounds;
@@ -96,17 +97,30 @@ planning::Sequence StepSearch::launches(const planning::Sequence &sequence) cons
   return result;
 }
 
+const planning::BlockChain *StepSearch::blocksOfLong() const {
+  if (!blocks && isLong())
+    blocks = std::make_unique<planning::BlockChain>(problem, peak(), firstBackward);
+  return blocks.get();
+}
+
+const planning::RematResult &StepSearch::leastPeak() const {
+  if (!least)
+    least = planning::leastPeak(problem, limitsOf(isLong()), blocksOfLong());
+  return *least;
+}
+
 std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budgets) const {
   std::vector<SearchedSequence> result;
-  if (!blocks && problem.costs.size() > planning::kShortTimeline)
-    blocks = std::make_unique<planning::BlockChain>(problem, peak());
+  planning::RematStart start{blocksOfLong()};
+  if (start.blocks)
+    start.least = leastPeak().sequence;
   for (const planning::RematResult &found :
-       planning::rematerialize(problem, budgets, limitsOf(), blocks.get()))
+       planning::rematerialize(problem, budgets, limitsOf(isLong()), start))
     result.push_back({launches(found.sequence), found.fits, found.peak});
   return result;
 }
 
 SearchedSequence StepSearch::findLeast() const {
-  planning::RematResult found = planning::leastPeak(problem, limitsOf());
+  const planning::RematResult &found = leastPeak();
   return {launches(found.sequence), found.fits, found.peak};
 }
