@@ -22,7 +22,7 @@
 #include "passes/kernels/Aliases.h"
 #include "passes/memory/order/KernelProblem.h"
 #include "passes/planning/Layout.h"
-#include "passes/planning/remat/Order.h"
+#include "passes/planning/orders/Order.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Orders of low peak.
-#include "passes/planning/remat/Order.h"
+#include "passes/planning/orders/Order.h"
 #include "test/Check.h"
 #include "test/planning/remat/RematProblems.h"
 

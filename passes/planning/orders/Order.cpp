@@ -1,5 +1,5 @@
 // Orders of low peak: several quick ones, and the best of all.
-#include "passes/planning/remat/Order.h"
+#include "passes/planning/orders/Order.h"
 #include "passes/planning/remat/State.h"
 
 #include <algorithm>
