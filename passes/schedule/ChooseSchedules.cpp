@@ -60,13 +60,15 @@ struct Units {
   bool areRows = false;
 };
 
-/// Chunks of sums along columns: long pieces of a row, where rows are made of such.
+/// Chunks of sums along columns: pieces of a row as long as may be, an even number of them, so that
+/// neither of two workers waits for the other; else of any number, where rows are made of such.
 static int64_t columnUnit(ReduceOp reduce) {
   int64_t columns = reduce.getType().getRank() ? reduce.getType().getShape().back() : 1;
-  int64_t unit = kMostColumnUnit;
-  while (unit > kChunkUnit && columns % unit != 0)
-    unit /= 2;
-  return unit;
+  for (int64_t even : {1, 0})
+    for (int64_t unit = kMostColumnUnit; unit > kChunkUnit; unit -= kChunkUnit)
+      if (columns % unit == 0 && (columns / unit) % 2 <= 1 - even)
+        return unit;
+  return kChunkUnit;
 }
 
 static Units unitsOf(Block &region) {
