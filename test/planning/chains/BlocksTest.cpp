@@ -100,6 +100,38 @@ static void testAgainstExhaustion() {
   expect(equal * 4 >= solved * 3, fmt::format("{} of {} are the fastest", equal, solved));
 }
 
+/// Blocks that hand on a stream and a number a row of it part too, where the fewest bytes are
+/// handed on; what a late reader wants of a tensor of hardly any bytes does not join them.
+static void testStreamWithNumbers() {
+  constexpr int64_t blocks = 12, width = 4096;
+  ProblemWriter writer;
+  int64_t first = writer.step({writer.given(0)}, width, 9);
+  std::vector<int64_t> streams{first}, numbers{writer.step({first}, 64, 1)}, rows, wide;
+  for (int64_t block = 0; block < blocks; ++block) {
+    rows.push_back(writer.step({streams.back()}, 8, 1));
+    wide.push_back(writer.step({streams.back(), rows.back(), numbers.back()}, 3 * width, 50));
+    numbers.push_back(writer.step({wide.back()}, 64, 1));
+    streams.push_back(writer.step({streams.back(), wide.back()}, width, 20));
+  }
+  int64_t gradient = writer.step({streams.back(), numbers.back()}, width, 1);
+  for (int64_t block = blocks; block-- > 0;)
+    gradient = writer.step({gradient, wide[block], streams[block], numbers[block]}, width, 90);
+  for (int64_t row : rows)
+    writer.keep(writer.step({row, gradient}, 8, 1));
+  writer.keep(gradient);
+  const RematProblem &problem = writer.problem;
+  int64_t peak = simulate(problem, givenOrder(problem)).peak;
+  BlockChain chain(problem, peak, 2 + 4 * blocks);
+  expect(chain.blocks() >= blocks && chain.kinds() <= 6,
+         fmt::format("{} blocks of {} kinds", chain.blocks(), chain.kinds()));
+  int64_t budget = peak / 2;
+  Sequence sequence = chain.solve(budget);
+  expectText(checkSequence(problem, sequence, budget), "");
+  expect(chain.leastBudget() <= budget && chain.near(chain.leastBudget() - 1).empty() &&
+             !chain.near(chain.leastBudget()).empty(),
+         "the least budget is not the least");
+}
+
 /// Twelve layers are four kinds of blocks; one table answers all budgets, within half a percent of
 /// what a descent for each finds.
 static void testTransformer() {
@@ -127,6 +159,7 @@ static void testTransformer() {
 int main() {
   testUnitChainsAgainstRevolve();
   testAgainstExhaustion();
+  testStreamWithNumbers();
   testTransformer();
   return failures != 0;
 }
