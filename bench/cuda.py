@@ -17,8 +17,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = {
     "mlp": ["mlp.nap"],
     "words": ["words.nap"],
-    "gpt2": ["gpt2.nap", "--precision=mixed(bf16)"],
-    "llama": ["llama.nap", "--precision=mixed(bf16)"],
+    "gpt2": ["gpt2.nap"],
+    "gpt2-bf16": ["gpt2.nap", "--precision=mixed(bf16)"],
+    "llama-bf16": ["llama.nap", "--precision=mixed(bf16)"],
     "optimizers": ["optimizers.nap"],
 }
 

@@ -168,6 +168,35 @@ FailureOr<std::vector<CudaKernelText>> nap::printCudaKernels(ModuleOp planned) {
   return kernels;
 }
 
+/// What NVRTC takes for the kernel, in thousandths of a second, about.
+static int64_t weightOf(const CudaKernelText &kernel) {
+  int64_t weight = 30 * static_cast<int64_t>(kernel.grids.size()) +
+                   static_cast<int64_t>(kernel.text.size()) / 200;
+  StringRef text = kernel.text;
+  for (auto [call, own] : {std::pair("multiply_", 50), {"attention_", 250}})
+    weight += own * static_cast<int64_t>(text.count(call));
+  return weight;
+}
+
+CudaParts nap::partCudaText(ArrayRef<CudaKernelText> kernels) {
+  // The prelude alone takes about 30. Up to the second a program is one part.
+  constexpr int64_t partWeight = 1000, wholeWeight = 3000;
+  int64_t total = 0;
+  for (const CudaKernelText &kernel : kernels)
+    total += weightOf(kernel);
+  int64_t most = total > wholeWeight ? partWeight : wholeWeight;
+  CudaParts parts;
+  while (!kernels.empty()) {
+    size_t count = 0;
+    for (int64_t weight = 0; count < kernels.size() && weight < most; ++count)
+      weight += weightOf(kernels[count]);
+    parts.partOf.insert(parts.partOf.end(), count, static_cast<int64_t>(parts.texts.size()));
+    parts.texts.push_back(joinCudaText(kernels.take_front(count)));
+    kernels = kernels.drop_front(count);
+  }
+  return parts;
+}
+
 std::string nap::joinCudaText(ArrayRef<CudaKernelText> kernels) {
   std::string text = "#include \"napkin.cuh\"\n";
   for (const CudaKernelText &kernel : kernels)

@@ -49,6 +49,16 @@ mlir::FailureOr<std::vector<CudaKernelText>> printCudaKernels(mlir::ModuleOp pla
 /// One translation unit, which includes napkin.cuh (`cudaPrelude`).
 std::string joinCudaText(llvm::ArrayRef<CudaKernelText> kernels);
 
+/// The text in translation units; that of a large program in several, which take a compiler about
+/// as long each, so that several threads may compile them: consecutive kernels, cut where their
+/// weight passes a limit. Where cuts lie depends on the kernels alone, so code does not depend on a
+/// machine's threads.
+struct CudaParts {
+  std::vector<std::string> texts;
+  std::vector<int64_t> partOf; ///< of each kernel, in their order
+};
+CudaParts partCudaText(llvm::ArrayRef<CudaKernelText> kernels);
+
 /// The text of one kernel; the form that it was printed from is added to `lowered`.
 mlir::FailureOr<CudaKernelText> printCudaKernel(KernelDefOp def, llvm::ArrayRef<LaunchOp> launches,
                                                 mlir::ModuleOp lowered);

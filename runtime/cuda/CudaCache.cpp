@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
 #include <unistd.h>
 
 namespace napkin::runtime {
@@ -96,6 +97,22 @@ Result<std::string> compileCudaCached(const std::string &text, const std::string
   if (!folder.empty())
     writeEntry(folder, path, head, binary->cubin, mostBytes);
   return binary->cubin;
+}
+
+Result<std::vector<std::string>> compileCudaCached(const std::vector<std::string> &texts,
+                                                   const std::string &prelude,
+                                                   const std::string &architecture) {
+  std::vector<std::optional<Result<std::string>>> made(texts.size());
+  inParallel(texts.size(), [&](size_t i) {
+    made[i].emplace(compileCudaCached(texts[i], prelude, architecture));
+  });
+  std::vector<std::string> cubins;
+  for (std::optional<Result<std::string>> &one : made) {
+    if (!*one)
+      return one->error();
+    cubins.push_back(std::move(**one));
+  }
+  return cubins;
 }
 
 } // namespace napkin::runtime

@@ -11,7 +11,7 @@
 namespace napkin::runtime {
 
 static constexpr std::string_view formatName = "napkin cuda code";
-static constexpr int64_t formatVersion = 2;
+static constexpr int64_t formatVersion = 3;
 
 uint64_t checksumOf(std::string_view bytes, uint64_t hash) {
   for (char value : bytes)
@@ -28,8 +28,16 @@ bool isAskedFor(std::string_view architecture) {
   return number >= 80;
 }
 
+/// "12, 30": how many bytes each part has.
+static std::string sizesOf(const std::vector<std::string> &parts) {
+  std::string sizes;
+  for (const std::string &part : parts)
+    sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", part.size());
+  return sizes;
+}
+
 std::string printCudaCode(const CudaCode &code) {
-  std::string body = code.text + code.prelude;
+  std::string body = fmt::format("{}{}", fmt::join(code.texts, ""), code.prelude);
   std::string kernels, images;
   for (const CudaKernelCode &kernel : code.kernels) {
     std::string grids;
@@ -37,26 +45,29 @@ std::string printCudaCode(const CudaCode &code) {
       grids += fmt::format("{}{{\"name\": {}, \"blocks\": {}, \"threads\": {}, \"shared\": {}}}",
                            grids.empty() ? "" : ", ", quoteJson(grid.name), grid.blocks,
                            grid.blockThreads, grid.sharedBytes);
-    kernels += fmt::format("{}{{\"workspace\": {}, \"grids\": [{}]}}", kernels.empty() ? "" : ", ",
-                           kernel.workspaceBytes, grids);
+    kernels += fmt::format("{}{{\"part\": {}, \"workspace\": {}, \"grids\": [{}]}}",
+                           kernels.empty() ? "" : ", ", kernel.part, kernel.workspaceBytes, grids);
   }
   for (const CudaImage &image : code.images) {
-    images += fmt::format("{}{{\"architecture\": {}, \"bytes\": {}}}", images.empty() ? "" : ", ",
-                          quoteJson(image.architecture), image.cubin.size());
-    body += image.cubin;
+    images += fmt::format("{}{{\"architecture\": {}, \"bytes\": [{}]}}", images.empty() ? "" : ", ",
+                          quoteJson(image.architecture), sizesOf(image.cubins));
+    body += fmt::format("{}", fmt::join(image.cubins, ""));
   }
-  return fmt::format("{{\"format\": {}, \"version\": {}, \"text\": {}, \"prelude\": {}, "
+  return fmt::format("{{\"format\": {}, \"version\": {}, \"texts\": [{}], \"prelude\": {}, "
                      "\"checksum\": \"{:016x}\", \"kernels\": [{}], \"images\": [{}]}}\n{}",
-                     quoteJson(formatName), formatVersion, code.text.size(), code.prelude.size(),
+                     quoteJson(formatName), formatVersion, sizesOf(code.texts), code.prelude.size(),
                      checksumOf(body), kernels, images, body);
 }
 
-/// The lists of the header; sizes of the images go to `sizes`.
-static void readLists(JsonReader &reader, const Json &header, CudaCode &code,
-                      std::vector<int64_t> &sizes) {
+/// The lists of the header; sizes of the images' parts go to `sizes`.
+static void readLists(JsonReader &reader, const Json &header, size_t parts, CudaCode &code,
+                      std::vector<std::vector<int64_t>> &sizes) {
   if (const Json *list = reader.items(header, "kernels"))
     for (const Json &item : list->items) {
       CudaKernelCode kernel;
+      reader.readCount(item, "part", kernel.part);
+      if (static_cast<size_t>(kernel.part) >= parts)
+        reader.fail(fmt::format("'part' is {} and there are {}", kernel.part, parts));
       reader.readCount(item, "workspace", kernel.workspaceBytes);
       if (const Json *grids = reader.items(item, "grids"))
         for (const Json &one : grids->items) {
@@ -73,7 +84,9 @@ static void readLists(JsonReader &reader, const Json &header, CudaCode &code,
     for (const Json &item : list->items) {
       CudaImage image;
       reader.read(item, "architecture", image.architecture);
-      reader.readCount(item, "bytes", sizes.emplace_back());
+      reader.read(item, "bytes", sizes.emplace_back());
+      if (sizes.back().size() != parts)
+        reader.fail(fmt::format("'bytes' has {} numbers for {} parts", sizes.back().size(), parts));
       code.images.push_back(std::move(image));
     }
 }
@@ -86,14 +99,15 @@ Result<CudaCode> parseCudaCode(std::string_view bytes) {
     return Error{fmt::format("its CUDA code has no header: {}", problem)};
   CudaCode code;
   JsonReader reader;
-  int64_t textBytes = 0, preludeBytes = 0;
+  int64_t preludeBytes = 0;
   std::string checksum;
-  std::vector<int64_t> sizes;
+  std::vector<int64_t> textSizes;
+  std::vector<std::vector<int64_t>> sizes;
   if (reader.readHeader(*header, formatName, formatVersion)) {
-    reader.readCount(*header, "text", textBytes);
+    reader.read(*header, "texts", textSizes);
     reader.readCount(*header, "prelude", preludeBytes);
     reader.read(*header, "checksum", checksum);
-    readLists(reader, *header, code, sizes);
+    readLists(reader, *header, textSizes.size(), code, sizes);
   }
   if (!reader.error.empty())
     return Error{fmt::format("the header of its CUDA code is wrong: {}", reader.error)};
@@ -107,10 +121,12 @@ Result<CudaCode> parseCudaCode(std::string_view bytes) {
     rest.remove_prefix(part.size());
     return part;
   };
-  code.text = take(textBytes);
+  for (int64_t bytes : textSizes)
+    code.texts.push_back(take(bytes));
   code.prelude = take(preludeBytes);
   for (size_t i = 0; i < sizes.size(); ++i)
-    code.images[i].cubin = take(sizes[i]);
+    for (int64_t bytes : sizes[i])
+      code.images[i].cubins.push_back(take(bytes));
   if (!isWhole || !rest.empty())
     return Error{fmt::format("its CUDA code has {} bytes and its header tells of {}; it was cut",
                              body.size(), isWhole ? "fewer" : "more")};

@@ -29,21 +29,22 @@ bool isAskedFor(std::string_view architecture);
 /// the launch's arguments, results and, if it has any, sites; then, if there is one, to the
 /// workspace.
 struct CudaKernelCode {
+  int64_t part = 0; ///< of the text that it is in
   std::vector<CudaGridCode> grids;
   int64_t workspaceBytes = 0; ///< memory in which the grids leave each other numbers
 };
 
 /// Machine code for one architecture.
 struct CudaImage {
-  std::string architecture; ///< "sm_90"
-  std::string cubin;
+  std::string architecture;        ///< "sm_90"
+  std::vector<std::string> cubins; ///< of each part of the text
 };
 
-/// One translation unit, its kernels in the order of `Program::kernels`, and what was compiled of
-/// it.
+/// The text of a program, its kernels in the order of `Program::kernels`, and what was compiled of
+/// it. A text of many kernels is in parts, which are compiled on several threads.
 struct CudaCode {
-  std::string text;    ///< CUDA C++ that includes napkin.cuh
-  std::string prelude; ///< napkin.cuh
+  std::vector<std::string> texts; ///< CUDA C++ that includes napkin.cuh: a translation unit each
+  std::string prelude;            ///< napkin.cuh
   std::vector<CudaKernelCode> kernels;
   std::vector<CudaImage> images;
 };

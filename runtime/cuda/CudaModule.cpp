@@ -65,46 +65,58 @@ const CudaImage *imageFor(const CudaCode &code, int major, int minor) {
 
 /// Assembly for a device that is newer than NVRTC: the driver compiles it. Nothing where NVRTC
 /// knows the device, and so has said what is wrong.
-static std::string assemblyFor(const CudaCode &code, const std::string &architecture) {
+static std::vector<std::string> assemblyFor(const CudaCode &code, const std::string &architecture) {
   std::string nearest = nearestArchitecture(architecture);
   if (nearest.empty() || nearest == architecture)
-    return "";
-  Result<CudaBinary> binary = compileCuda(code.text, code.prelude, nearest);
-  return binary ? binary->ptx : "";
+    return {};
+  std::vector<std::string> assembly;
+  if (auto binaries = compileCuda(code.texts, code.prelude, nearest))
+    for (CudaBinary &binary : *binaries)
+      assembly.push_back(std::move(binary.ptx));
+  return assembly;
+}
+
+/// Loads the code of one part, machine code or assembly.
+Failure LoadedModule::loadPart(const DeviceFacts &facts, const char *bytes) {
+  std::array<char, 4096> log{};
+  std::array<int, 2> names = {jitErrorLog, jitErrorLogBytes};
+  std::array<void *, 2> values = {log.data(), reinterpret_cast<void *>(log.size())};
+  Module module = nullptr;
+  int status = driver.moduleLoad(&module, bytes, names.size(), names.data(), values.data());
+  if (status == success) {
+    modules.push_back(module);
+    return std::nullopt;
+  }
+  Error error = errorOf(driver, status,
+                        fmt::format("loading {} on {} ({}, driver of CUDA {})", from, facts.name,
+                                    facts.architecture(), versionText(facts.driverVersion)));
+  std::string_view said = log.data();
+  if (said = said.substr(0, said.find('\n')); !said.empty())
+    error.message += fmt::format(": {}", said);
+  return error;
 }
 
 Result<LoadedModule> LoadedModule::load(const Driver &driver, const DeviceFacts &facts,
                                         const CudaCode &code, const Program &program) {
   LoadedModule loaded(driver);
-  std::string made;
-  const char *bytes = nullptr;
+  std::vector<std::string> made;
+  const std::vector<std::string> *parts = &made;
   if (const CudaImage *image = imageFor(code, facts.major, facts.minor)) {
-    bytes = image->cubin.data();
+    parts = &image->cubins;
     loaded.from = fmt::format("code for {} of the program", image->architecture);
   } else {
     std::string architecture = facts.architecture();
-    Result<std::string> cubin = compileCudaCached(code.text, code.prelude, architecture);
-    if (cubin)
-      made = std::move(*cubin);
+    Result<std::vector<std::string>> cubins =
+        compileCudaCached(code.texts, code.prelude, architecture);
+    if (cubins)
+      made = std::move(*cubins);
     else if (made = assemblyFor(code, architecture); made.empty())
-      return cubin.error();
-    bytes = made.c_str();
+      return cubins.error();
     loaded.from = fmt::format("code for {} by {}", architecture, *nvrtcVersion());
   }
-  std::array<char, 4096> log{};
-  std::array<int, 2> names = {jitErrorLog, jitErrorLogBytes};
-  std::array<void *, 2> values = {log.data(), reinterpret_cast<void *>(log.size())};
-  int status = driver.moduleLoad(&loaded.module, bytes, names.size(), names.data(), values.data());
-  if (status != success) {
-    Error error = errorOf(driver, status,
-                          fmt::format("loading {} on {} ({}, driver of CUDA {})", loaded.from,
-                                      facts.name, facts.architecture(),
-                                      versionText(facts.driverVersion)));
-    std::string_view said = log.data();
-    if (said = said.substr(0, said.find('\n')); !said.empty())
-      error.message += fmt::format(": {}", said);
-    return error;
-  }
+  for (const std::string &part : *parts)
+    if (Failure failure = loaded.loadPart(facts, part.c_str()))
+      return *failure;
   if (Failure failure = loaded.find(facts, code, program))
     return *failure;
   return loaded;
@@ -112,7 +124,7 @@ Result<LoadedModule> LoadedModule::load(const Driver &driver, const DeviceFacts 
 
 /// Finds one grid of kernel `name`, and checks what it wants of a block.
 Failure LoadedModule::findGrid(const DeviceFacts &facts, const CudaGridCode &wanted,
-                               const std::string &name) {
+                               Module module, const std::string &name) {
   auto tooLarge = [&](std::string_view what, int64_t count, int64_t most) {
     return Error{fmt::format("kernel '{}' wants {} {} and {} gives {}", name, count, what,
                              facts.name, most),
@@ -149,19 +161,20 @@ Failure LoadedModule::find(const DeviceFacts &facts, const CudaCode &code,
                              program.kernels.size(), code.kernels.size())};
   for (size_t i = 0; i < code.kernels.size(); ++i) {
     list.emplace_back();
+    Module module = modules[static_cast<size_t>(code.kernels[i].part)];
     for (const CudaGridCode &grid : code.kernels[i].grids)
-      if (Failure failure = findGrid(facts, grid, program.kernels[i].name))
+      if (Failure failure = findGrid(facts, grid, module, program.kernels[i].name))
         return failure;
   }
   return std::nullopt;
 }
 
 LoadedModule::LoadedModule(LoadedModule &&other) noexcept
-    : driver(other.driver), module(std::exchange(other.module, nullptr)),
+    : driver(other.driver), modules(std::exchange(other.modules, {})),
       list(std::move(other.list)), from(std::move(other.from)) {}
 
 LoadedModule::~LoadedModule() {
-  if (module)
+  for (Module module : modules)
     driver.moduleUnload(module);
 }
 

@@ -48,10 +48,12 @@ public:
 private:
   explicit LoadedModule(const Driver &driver) : driver(driver) {}
   Failure find(const DeviceFacts &facts, const CudaCode &code, const Program &program);
-  Failure findGrid(const DeviceFacts &facts, const CudaGridCode &wanted, const std::string &name);
+  Failure findGrid(const DeviceFacts &facts, const CudaGridCode &wanted, Module module,
+                   const std::string &name);
+  Failure loadPart(const DeviceFacts &facts, const char *bytes);
 
   const Driver &driver;
-  Module module = nullptr;
+  std::vector<Module> modules; ///< of each part of the text
   std::vector<std::vector<Kernel>> list;
   std::string from; ///< where the code came from, "code for sm_90 of the program"
 };

@@ -5,8 +5,10 @@
 
 #include "runtime/Status.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace napkin::runtime {
 
@@ -24,6 +26,15 @@ struct CudaBinary {
 /// the text does not compile: then with the first error that the compiler names.
 Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
                                const std::string &architecture);
+
+/// The same of several texts, on as many threads as the machine has, which change nothing of what
+/// comes out; fails as the first of them that fails.
+Result<std::vector<CudaBinary>> compileCuda(const std::vector<std::string> &texts,
+                                            const std::string &prelude,
+                                            const std::string &architecture);
+
+/// Calls `work` for 0, ..., count - 1, on as many threads as the machine has.
+void inParallel(size_t count, const std::function<void(size_t)> &work);
 
 /// The options that every text is compiled with, beside the architecture, in one line.
 std::string cudaOptionsText();

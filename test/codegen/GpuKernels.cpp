@@ -53,7 +53,7 @@ std::unique_ptr<GpuKernels> GpuKernels::load(const std::vector<CudaKernelText> &
       code.grids.push_back({grid.name, grid.blocks, grid.blockThreads, grid.askedBytes});
     code.workspaceBytes = kernel.workspaceBytes;
   }
-  made->code.text = joinCudaText(kernels);
+  made->code.texts = {joinCudaText(kernels)};
   made->code.prelude = cudaPrelude().str();
   auto device = rt::openCudaDevice(program, made->code);
   if (!device) {

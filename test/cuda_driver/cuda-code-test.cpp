@@ -8,11 +8,11 @@ using namespace napkin::test;
 
 static CudaCode sample() {
   CudaCode code;
-  code.text = "kernels\n";
+  code.texts = {"kernels\n", "more\n"};
   code.prelude = std::string("prelude with a \0 in it", 22);
-  code.kernels = {{{{"gelu__x", 12, 128, 0}}, 0},
-                  {{{"sum \"quoted\"", 1, 256, 65536}, {"second", 3, 32, 0}}, 4096}};
-  code.images = {{"sm_80", "first"}, {"sm_90a", std::string("\x7f\0ELF", 5)}};
+  code.kernels = {{0, {{"gelu__x", 12, 128, 0}}, 0},
+                  {1, {{"sum \"quoted\"", 1, 256, 65536}, {"second", 3, 32, 0}}, 4096}};
+  code.images = {{"sm_80", {"first", "2"}}, {"sm_90a", {"", std::string("\x7f\0ELF", 5)}}};
   return code;
 }
 
@@ -24,7 +24,9 @@ static void testWhole() {
     return;
   expect(printCudaCode(*read) == bytes, "code reads back to the same bytes");
   expect(read->kernels[1].grids[0].sharedBytes == 65536 &&
-             read->kernels[1].workspaceBytes == 4096 && read->images[1].cubin.size() == 5,
+             read->kernels[1].workspaceBytes == 4096 && read->kernels[1].part == 1 &&
+             read->texts[1] == "more\n" && read->images[0].cubins[1] == "2" &&
+             read->images[1].cubins[1].size() == 5,
          "what was written is read");
 }
 
@@ -51,16 +53,23 @@ static void testDamaged() {
   refused("", "its CUDA code has no header: the document is empty at byte 0");
   refused("{}\n", "the header of its CUDA code is wrong: 'format' is missing");
   refused(bytes.substr(0, bytes.size() - 3),
-          "its CUDA code has 37 bytes and its header tells of more; it was cut");
+          "its CUDA code has 43 bytes and its header tells of more; it was cut");
   std::string huge = bytes;
-  huge.replace(huge.find("\"text\": 8"), 9, "\"text\": 9223372036854775807");
-  refused(huge, "its CUDA code has 40 bytes and its header tells of more; it was cut");
+  huge.replace(huge.find("\"texts\": [8"), 11, "\"texts\": [9223372036854775807");
+  refused(huge, "its CUDA code has 46 bytes and its header tells of more; it was cut");
+  huge.replace(huge.find("[9223372036854775807"), 20, "[-9223372036854775808");
+  refused(huge, "its CUDA code has 46 bytes and its header tells of more; it was cut");
+  std::string fewer = bytes, beyond = bytes;
+  fewer.replace(fewer.find("\"bytes\": [5, 1]"), 15, "\"bytes\": [6]");
+  refused(fewer, "the header of its CUDA code is wrong: 'bytes' has 1 numbers for 2 parts");
+  beyond.replace(beyond.find("\"part\": 1"), 9, "\"part\": 2");
+  refused(beyond, "the header of its CUDA code is wrong: 'part' is 2 and there are 2");
 }
 
 static void testImages() {
   CudaCode code;
   for (const char *architecture : {"sm_80", "sm_86", "sm_90a", "sm_100", "sm_103f", "none"})
-    code.images.push_back({architecture, ""});
+    code.images.push_back({architecture, {}});
   auto chosen = [&](int major, int minor) {
     const CudaImage *image = cuda::imageFor(code, major, minor);
     return image ? image->architecture : std::string("none fits");

@@ -105,15 +105,18 @@ static ExitStatus writeProgram(Model &model, const std::string &output) {
 /// A table of what each kernel takes, for each architecture; their names stand above where there
 /// are several.
 static ExitStatus writeResources(Model &model, llvm::ArrayRef<CudaKernelText> kernels,
-                                 const std::string &text, const std::string &output) {
+                                 const std::string &output) {
   std::string tables;
+  std::vector<std::string> texts = partCudaText(kernels).texts;
   const std::vector<std::string> &architectures = model.cudaArchitectures();
   for (const std::string &architecture : architectures) {
     model.times.begin("NVRTC for " + architecture);
-    auto binary = rt::compileCuda(text, cudaPrelude().str(), architecture);
-    if (!binary)
-      return fail(binary.error());
-    std::vector<rt::KernelResources> resources = rt::readResources(*binary);
+    auto binaries = rt::compileCuda(texts, cudaPrelude().str(), architecture);
+    if (!binaries)
+      return fail(binaries.error());
+    std::vector<rt::KernelResources> resources;
+    for (const rt::CudaBinary &binary : *binaries)
+      llvm::append_range(resources, rt::readResources(binary));
     for (rt::KernelResources &own : resources)
       for (const CudaKernelText &kernel : kernels)
         for (const CudaGrid &grid : kernel.grids)
@@ -133,11 +136,11 @@ static ExitStatus writeCuda(Model &model, llvm::StringRef stage, const std::stri
   auto kernels = printCudaKernels(model.module());
   if (failed(kernels))
     return ExitStatus::wrongInput;
+  if (stage == "resources")
+    return writeResources(model, *kernels, output);
   std::string text = joinCudaText(*kernels);
   if (stage == "cuda")
     return write(output, text);
-  if (stage == "resources")
-    return writeResources(model, *kernels, text, output);
   auto binary = rt::compileCuda(text, cudaPrelude().str(), model.cudaArchitectures().front());
   if (!binary)
     return fail(binary.error());

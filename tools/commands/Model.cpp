@@ -363,20 +363,22 @@ ExitStatus Model::makeCudaCode(std::shared_ptr<const rt::CudaCode> &code) {
   if (failed(kernels))
     return ExitStatus::wrongInput;
   auto made = std::make_shared<rt::CudaCode>();
-  made->text = joinCudaText(*kernels);
+  CudaParts parts = partCudaText(*kernels);
+  made->texts = std::move(parts.texts);
   made->prelude = cudaPrelude().str();
-  for (const CudaKernelText &kernel : *kernels) {
+  for (auto [kernel, part] : llvm::zip_equal(*kernels, parts.partOf)) {
     rt::CudaKernelCode &code = made->kernels.emplace_back();
+    code.part = part;
     for (const CudaGrid &grid : kernel.grids)
       code.grids.push_back({grid.name, grid.blocks, grid.blockThreads, grid.askedBytes});
     code.workspaceBytes = kernel.workspaceBytes;
   }
   for (const std::string &architecture : architectures) {
     times.begin("NVRTC for " + architecture);
-    auto cubin = rt::compileCudaCached(made->text, made->prelude, architecture);
-    if (!cubin)
-      return fail(cubin.error());
-    made->images.push_back({architecture, std::move(*cubin)});
+    auto cubins = rt::compileCudaCached(made->texts, made->prelude, architecture);
+    if (!cubins)
+      return fail(cubins.error());
+    made->images.push_back({architecture, std::move(*cubins)});
   }
   code = std::move(made);
   return ExitStatus::done;

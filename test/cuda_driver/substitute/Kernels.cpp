@@ -38,16 +38,15 @@ static std::string decode(const char *assembly) {
   return bytes;
 }
 
-/// Opens a shared object that is no file.
+/// Opens a shared object that is no file. Its number stays taken: the loader knows libraries by
+/// their paths, and would take the next for this one.
 static void *openBytes(const std::string &bytes) {
   int file = memfd_create("napkin-substitute", MFD_CLOEXEC);
   if (file < 0)
     return nullptr;
   bool isWritten = write(file, bytes.data(), bytes.size()) == ssize_t(bytes.size());
   std::string path = fmt::format("/proc/self/fd/{}", file);
-  void *library = isWritten ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  close(file);
-  return library;
+  return isWritten ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
 }
 
 /// Where a loaded library lies in memory.
