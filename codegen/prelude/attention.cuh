@@ -174,6 +174,8 @@ __device__ inline void add_products(S (&sums)[4][(Size + 15) / 16], const S *pai
     __syncthreads();
     load_rows<kPairColumns, 64>(tile, rows_memory, base, place, first, rows, from, Size, factor);
     __syncthreads();
+    // All 64 written out take NVRTC two seconds a kernel.
+#pragma unroll 4
     for (int k = 0; k < kPairColumns; ++k) {
       S row[4];
 #pragma unroll

@@ -288,8 +288,7 @@ __device__ inline void multiply_stages(float (&sums)[T.rows / 2], F *left_tile, 
     for (int i = 0; i < T.rows / 2; ++i)
       sums[i] = 0.0f;
   }
-  int next = place.first;
-  auto fetch = [&](int stage) {
+  auto fetch = [&](int stage, int next) {
     if (next < place.end) {
       fetch_stage<P.left, T.rows, threads>(left_tile + stage * left_stage, left, left_base,
                                            place.row, P.rows, next, place.end);
@@ -297,19 +296,24 @@ __device__ inline void multiply_stages(float (&sums)[T.rows / 2], F *left_tile, 
                                                place.column, P.columns, next, place.end);
     }
     copy_async_commit();
-    next += depth;
   };
+  // The first turns only fetch: stages 0, 1, ...; later all have read the stage that is fetched
+  // into.
+  constexpr int ahead = (T.stages - 1) * depth;
+  int stage = 1;
 #pragma unroll 1
-  for (int stage = 0; stage < T.stages - 1; ++stage)
-    fetch(stage);
-#pragma unroll 1
-  for (int from = place.first, stage = 0; from < place.end; from += depth) {
-    copy_async_wait<T.stages - 2>();
-    __syncthreads();
-    // All have read the stage before this one.
-    fetch(stage == 0 ? T.stages - 1 : stage - 1);
-    const F *own_left = left_tile + stage * left_stage;
-    const F *own_right = right_tile + stage * right_stage;
+  for (int from = place.first - ahead; from < place.end; from += depth) {
+    if (from >= place.first) {
+      copy_async_wait<T.stages - 2>();
+      __syncthreads();
+    }
+    fetch(stage == 0 ? T.stages - 1 : stage - 1, from + ahead);
+    const int own = stage;
+    stage = stage + 1 == T.stages ? 0 : stage + 1;
+    if (from < place.first)
+      continue;
+    const F *own_left = left_tile + own * left_stage;
+    const F *own_right = right_tile + own * right_stage;
 #pragma unroll
     for (int k = 0; k < depth; k += depth / 2) {
       u32 a[T.rows / 32][4], b[2][4];
@@ -325,7 +329,6 @@ __device__ inline void multiply_stages(float (&sums)[T.rows / 2], F *left_tile, 
         for (int j = 0; j < 4; ++j)
           mma<F>(&sums[(i * 4 + j) * 4], a[i], &b[j / 2][j % 2 * 2]);
     }
-    stage = stage + 1 == T.stages ? 0 : stage + 1;
   }
   copy_async_wait<0>();
 }

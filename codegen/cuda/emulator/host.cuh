@@ -83,6 +83,11 @@ NAP_UNCHECKED void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
   emulated::hooks->access(to, bytes, true, __builtin_return_address(0));
   return __builtin_memcpy(to, from, bytes);
 }
+NAP_UNCHECKED void *__tsan_memmove(void *to, const void *from, size_t bytes) {
+  emulated::hooks->access(from, bytes, false, __builtin_return_address(0));
+  emulated::hooks->access(to, bytes, true, __builtin_return_address(0));
+  return __builtin_memmove(to, from, bytes);
+}
 NAP_UNCHECKED void *__tsan_memset(void *to, int value, size_t bytes) {
   emulated::hooks->access(to, bytes, true, __builtin_return_address(0));
   return __builtin_memset(to, value, bytes);

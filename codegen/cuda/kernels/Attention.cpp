@@ -337,8 +337,12 @@ void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
   addConstant(kernel.func, shapeText());
   BackwardTiles tiles = isNarrow() ? backwardTiles(shape) : BackwardTiles();
   bool isTensor = tiles.across > 0;
+  // Four blocks of plain tiles spill; shared memory has room for three.
+  constexpr int64_t narrow = 64;
   if (isTensor)
     cuda.blocksAtOnce = 2;
+  else if (elementBytes() <= 4 && std::max(shape.keySize, shape.valueSize) <= narrow)
+    cuda.blocksAtOnce = 3;
   auto blocksOf = [&](int64_t rows) {
     return llvm::divideCeil(rows, isTensor ? tiles.rows() : kPairRows);
   };

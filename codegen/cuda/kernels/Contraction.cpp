@@ -95,23 +95,62 @@ static Linear placeOf(Body &body, const ThreadSums &sums, Value row, Value colum
   return place + digits(batch, form.batch);
 }
 
-/// A loop over a thread's sums, written out by the compiler or not: `before` writes the code for
-/// sum number `i`, `inside` that for one that the result has, in a body of its own, at its place in
-/// the result.
-static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, bool isUnrolled,
-                    llvm::function_ref<void(Value i)> before,
+/// Sums whose code is written out, of those that a thread has: 64 copies of what follows from a sum
+/// took most of NVRTC's time. Of long code there are fewer.
+static constexpr int64_t kSumsTogether = 8, kLongTogether = 4;
+
+/// A loop that the compiler writes out, or that it leaves as it is; the text calls its counter
+/// `name`.
+static Body::Loop openLoop(Body &body, int64_t count, StringRef name, bool isUnrolled) {
+  Body::Loop loop = body.open(0, count);
+  loop.op->setAttr(kUnrollAttr, body.builder().getBoolAttr(isUnrolled));
+  loop.op.getInductionVar().setLoc(
+      NameLoc::get(body.builder().getStringAttr(name), body.loc()));
+  return loop;
+}
+
+/// Moves the sums, `count` in all, so that those of the next turn come first. Registers cannot be
+/// chosen at run time, so the sums go by the code that takes them.
+static void moveSums(Body &body, Value sums, int64_t count, int64_t together) {
+  Body::Loop each = openLoop(body, count - together, "i", /*isUnrolled=*/true);
+  OpBuilder &b = body.builder();
+  Value to = each.op.getInductionVar();
+  Value from = arith::AddIOp::create(b, body.loc(), to, body.indexConstant(together));
+  Value sum = memref::LoadOp::create(b, body.loc(), sums, from);
+  memref::StoreOp::create(b, body.loc(), sum, sums, to);
+  body.close(each);
+}
+
+/// A loop over a thread's sums, which are in `array` and are filled or read there: `before` writes
+/// the code for a sum that lies in slot `i`, `inside` that for one that the result has, in a body
+/// of its own, at its place there.
+static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, Value array,
+                    bool fills, llvm::function_ref<void(Value i)> before,
                     llvm::function_ref<void(Body &, Value i, const Linear &place)> inside) {
   Location loc = body.loc();
-  Body::Loop each = body.open(0, sums.count);
+  int64_t most = !fills && isLongBody(kernel.region()) ? kLongTogether : kSumsTogether,
+          together = std::min(sums.count, most);
+  std::optional<Body::Loop> turns;
+  if (together < sums.count)
+    turns = openLoop(body, sums.count / together, "turn", /*isUnrolled=*/false);
+  if (turns && fills)
+    moveSums(body, array, sums.count, together);
+  Body::Loop each = openLoop(body, together, "i", /*isUnrolled=*/true);
   OpBuilder b = body.builder();
-  each.op->setAttr(kUnrollAttr, b.getBoolAttr(isUnrolled));
-  Value i = each.op.getInductionVar();
-  i.setLoc(NameLoc::get(b.getStringAttr("i"), loc));
+  Value i = each.op.getInductionVar(), number = i;
+  if (turns) {
+    Value first = arith::MulIOp::create(b, loc, turns->op.getInductionVar(),
+                                        body.indexConstant(together));
+    number = arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("number"), loc), first, i);
+    if (fills)
+      i = arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("slot"), loc), i,
+                                body.indexConstant(sums.count - together));
+  }
   before(i);
   auto coordinate = [&](const std::string &name) {
     return callPrelude(body.builder(), loc,
                        fmt::format("{}_{}<{}>", sums.kind, name, sums.parameters), name,
-                       b.getIndexType(), {i, sums.block});
+                       b.getIndexType(), {number, sums.block});
   };
   Value row = coordinate("row"), column = coordinate("column");
   OpBuilder inner = body.builder();
@@ -128,6 +167,10 @@ static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, b
   Body element = kernel.bodyAt(OpBuilder(branch.getThenRegion().front().getTerminator()));
   inside(element, i, placeOf(element, sums, row, column));
   body.close(each);
+  if (turns && !fills)
+    moveSums(body, array, sums.count, together);
+  if (turns)
+    body.close(*turns);
 }
 
 /// "128 x 64 tiles by tensor cores, 3 stages, 4 ranges of the depth; the model's time is 1.2e+04
@@ -160,7 +203,6 @@ private:
   ThreadSums multiply(Body &body, Value sums);
   /// What the kernel makes of the product's element `sum`, at its place in the result.
   void storeResults(KernelFunction to, Body &body, Value sum, const Linear &place);
-  Value copySums(Body &body, Value sums);
   void addRanges(KernelFunction to, Value parts);
   SmallVector<Linear> indexOf(Body &body, Value value, const Linear &place) {
     return body.space().delinearize(place, cast<RankedTensorType>(value.getType()).getShape());
@@ -208,7 +250,7 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
   bool goesOn = form.init && !isSplit;
   if (goesOn)
     forSums(
-        kernel, body, own, /*isUnrolled=*/true,
+        kernel, body, own, sums, /*fills=*/true,
         [&](Value i) {
           memref::StoreOp::create(body.builder(), loc, body.zero(b.getF32Type(), false), sums, i);
         },
@@ -227,21 +269,6 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
                          form.contractedExtent()};
   setWork(call, {tiling.bytesRead(sizes), 0, tiling.tensorFlops(sizes), tiling.threadFlops(sizes)});
   return own;
-}
-
-/// A thread's sums in an array of which elements may be chosen at run time; those that are
-/// multiplied into stay registers.
-Value ProductWriter::copySums(Body &body, Value sums) {
-  OpBuilder b = body.builder();
-  Value ends = memref::AllocaOp::create(b, named(b, "ends"), cast<MemRefType>(sums.getType()));
-  Body::Loop each = body.open(0, tiling.sums());
-  each.op->setAttr(kUnrollAttr, b.getBoolAttr(true));
-  Value i = each.op.getInductionVar();
-  i.setLoc(named(b, "i"));
-  Value sum = memref::LoadOp::create(body.builder(), body.loc(), sums, i);
-  memref::StoreOp::create(body.builder(), body.loc(), sum, ends, i);
-  body.close(each);
-  return ends;
 }
 
 // As what follows from a sum, 64 of them take NVRTC a second.
@@ -284,11 +311,15 @@ void ProductWriter::addRanges(KernelFunction to, Value parts) {
 
 void ProductWriter::write() {
   cuda.blockThreads = tiling.threads();
-  // Small tiles, and long code behind the sums, would be squeezed into 32 registers, and spill.
-  if (tiling.unit == CudaUnit::fma && (tiling.rows == 32 || isLongBody(kernel.region())))
+  // Small tiles would be squeezed into fewer registers than they want, and spill.
+  if (tiling.unit == CudaUnit::fma && tiling.rows < 128)
     cuda.blocksAtOnce = 4;
-  // Two blocks of large tiles have no registers for an exponential of the sums, nor four of others.
-  if (tiling.unit != CudaUnit::fma &&
+  // Four blocks of a tile whose few threads have many sums spill; shared memory has room for three.
+  if (tiling.unit != CudaUnit::fma && tiling.rows > tiling.columns)
+    cuda.blocksAtOnce = 3;
+  // Two blocks of large tiles have no registers for an exponential of the sums, nor four of others;
+  // the sums of ranges go to memory, and the second grid has the exponential.
+  if (tiling.unit != CudaUnit::fma && !isSplit &&
       llvm::any_of(kernel.region(), [](Operation &op) { return isa<ExpOp, SigmoidOp>(op); }))
     cuda.blocksAtOnce = tiling.rows * tiling.columns == 128 * 128 ? 1 : 3;
   cuda.blocks = tiling.blocks(
@@ -305,14 +336,10 @@ void ProductWriter::write() {
   Value sums = memref::AllocaOp::create(b, named(b, "sums"),
                                         MemRefType::get({tiling.sums()}, b.getF32Type()));
   ThreadSums own = multiply(body, sums);
-  // A long body is not written out for each of many sums, which then must lie in memory.
-  constexpr int64_t fewSums = 4;
-  bool isLong = !isSplit && tiling.sums() > fewSums && isLongBody(kernel.region());
-  Value ends = isLong ? copySums(body, sums) : sums;
   forSums(
-      kernel, body, own, !isLong, [](Value) {},
+      kernel, body, own, sums, /*fills=*/false, [](Value) {},
       [&](Body &element, Value i, const Linear &place) {
-        Value sum = memref::LoadOp::create(element.builder(), named(b, "sum"), ends, i);
+        Value sum = memref::LoadOp::create(element.builder(), named(b, "sum"), sums, i);
         if (!isSplit)
           return storeResults(kernel, element, sum, place);
         Value range = arith::DivUIOp::create(element.builder(), named(b, "range"), own.block,
