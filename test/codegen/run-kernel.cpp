@@ -62,6 +62,10 @@ static cl::opt<double> cudaNear(
     cl::desc(
         "how far floats of the CUDA text may differ, over the result's largest; 0: equal bits"),
     cl::init(0));
+static cl::opt<bool>
+    besideCpu("beside-cpu",
+              cl::desc("compare the CUDA text with the CPU's code alone, for kernels of any model: "
+                       "bits, or --cuda-near where the text multiplies on tensor cores"));
 static cl::opt<std::string> cudaText("cuda-text", cl::desc("file that gets the CUDA text"));
 static cl::opt<std::string>
     nvrtc("nvrtc", cl::desc("architecture: print what NVRTC says that each kernel takes, no more"));
@@ -191,6 +195,44 @@ static bool agrees(const Tensor &wanted, const Memory &found, int64_t i, double 
   return number.whole == get(uint8_t());
 }
 
+/// Whether the CUDA text's result is the CPU's: the same numbers with the same signs, NaNs where it
+/// has them; or within `near` of its largest.
+static bool isAsOnCpu(const std::string &name, RankedTensorType type, const Memory &cpu,
+                      const Memory &cuda, double near) {
+  Type element = type.getElementType();
+  if (!isReal(element)) {
+    if (!std::memcmp(cpu.data, cuda.data, cpu.bytes))
+      return true;
+    fmt::print("{}: whole numbers differ\n", name);
+    return false;
+  }
+  auto numberAt = [&](const Memory &memory, int64_t i) {
+    double number = 0;
+    if (!element.isF64())
+      return double(floatAt(element, memory, i));
+    std::memcpy(&number, memory.data + i * 8, 8);
+    return number;
+  };
+  double largest = 0, worst = 0;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    double x = numberAt(cpu, i), y = numberAt(cuda, i);
+    if (std::isnan(x) && std::isnan(y))
+      continue;
+    if (near == 0 && (x != y || std::signbit(x) != std::signbit(y))) {
+      fmt::print("{}: element {} is {} on the CPU and {} by the CUDA text\n", name, i, x, y);
+      return false;
+    }
+    if (std::isfinite(x))
+      largest = std::max(largest, std::abs(x));
+    if (double difference = std::abs(x - y); x != y && !(difference <= worst))
+      worst = difference;
+  }
+  if (worst <= near * largest)
+    return true;
+  fmt::print("{}: differs by {} of the largest\n", name, worst / largest);
+  return false;
+}
+
 /// The sites that a launch of the kernel is given; none where it draws nothing.
 static std::vector<int64_t> sitesFor(KernelDefOp def) {
   auto count = def->getAttrOfType<IntegerAttr>("nap.sites");
@@ -282,7 +324,7 @@ using Launch = std::function<void(std::vector<std::byte *>)>;
 /// Runs the code on all tasks at once and on each by itself, or as `cuda` on its whole grid, which
 /// is to give the same bits.
 static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::KernelFunction code,
-                      const Launch &cuda) {
+                      const Launch &cuda, bool usesTensorCores) {
   InputOptions options;
   for (const std::string &text : ranges) {
     auto [low, high] = StringRef(text).split(':');
@@ -295,7 +337,7 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
   if (samples)
     takeSamples(*arguments);
   Machine machine;
-  Results wanted = execute(machine, graph, *arguments);
+  Results wanted = besideCpu ? Results(std::vector<Tensor>()) : execute(machine, graph, *arguments);
   if (failed(wanted))
     return false;
 
@@ -307,9 +349,9 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
   for (const Tensor &tensor : *arguments)
     operands.push_back(memoryOf(tensor).data);
   std::vector<Memory> whole, parts;
-  for (const Tensor &tensor : *wanted) {
-    whole.push_back(Memory(bytesOf(tensor.type)));
-    parts.push_back(Memory(bytesOf(tensor.type)));
+  for (Type type : graph.getResultTypes()) {
+    whole.push_back(Memory(bytesOf(cast<RankedTensorType>(type))));
+    parts.push_back(Memory(bytesOf(cast<RankedTensorType>(type))));
   }
   std::vector<int64_t> sites = sitesFor(def);
   auto operandsWith = [&](const std::vector<Memory> &results) {
@@ -334,6 +376,16 @@ static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::Kern
       best = std::min(best, time.count());
     }
     fmt::print("{}: {:.1f} us\n", name, best);
+  }
+
+  if (besideCpu) {
+    bool good = true;
+    for (auto [type, own, other] : llvm::zip_equal(graph.getResultTypes(), whole, parts))
+      good &= own.guardHolds() && other.guardHolds() &&
+              isAsOnCpu(name, cast<RankedTensorType>(type), own, other,
+                        usesTensorCores ? cudaNear.getValue() : 0);
+    fmt::print("{}: {}\n", name, !good ? "not as on the CPU" : usesTensorCores ? "near" : "equal");
+    return good;
   }
 
   double worst = 0;
@@ -446,6 +498,7 @@ int main(int argc, char **argv) {
   }
   std::unique_ptr<HostProgram> cudaProgram;
   std::unique_ptr<GpuKernels> gpu;
+  std::vector<bool> usesTensorCores(defs.size());
   if (cudaHost || cudaDevice || !nvrtc.empty()) {
     OwningOpRef<ModuleOp> cudaForm = ModuleOp::create(UnknownLoc::get(&context));
     auto kernels = printText(defs, *cudaForm);
@@ -453,6 +506,8 @@ int main(int argc, char **argv) {
       return 1;
     if (!nvrtc.empty())
       return printResources(*kernels);
+    for (auto [i, kernel] : llvm::enumerate(*kernels))
+      usesTensorCores[i] = kernel.text.find("_tensor<") != std::string::npos;
     if (cudaHost && !(cudaProgram = buildCudaText(*kernels)))
       return 1;
     if (cudaDevice && !(gpu = GpuKernels::load(*kernels)))
@@ -497,7 +552,7 @@ int main(int argc, char **argv) {
     } else if (gpu) {
       cuda = [&gpu, number](std::vector<std::byte *> operands) { gpu->run(number, operands); };
     }
-    good &= runKernel(def, graph, *function, cuda);
+    good &= runKernel(def, graph, *function, cuda, usesTensorCores[number]);
   }
   if (gpu && gpu->hasFailed())
     return 1;
