@@ -53,7 +53,7 @@ void multiply(const bf16 *__restrict__ left, const bf16 *__restrict__ right, flo
 
 // The same product of both layouts and of all types, compared with chains.
 #define COMPARED(NAME, PRODUCT, TYPE)                                                                                  \
-  extern "C" __global__ __launch_bounds__(128) void NAME(const TYPE *__restrict__ left, const TYPE *__restrict__ right, \
+  extern "C" __global__ __launch_bounds__(128, 2) void NAME(const TYPE *__restrict__ left, const TYPE *__restrict__ right, \
                                                          float *__restrict__ out) {                                    \
     alignas(16) __shared__ TYPE left_tile[12288 / sizeof(TYPE)];                                                       \
     alignas(16) __shared__ TYPE right_tile[12288 / sizeof(TYPE)];                                                      \
