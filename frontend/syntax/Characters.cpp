@@ -1,5 +1,6 @@
 //===- Characters.cpp - UTF-8, and characters that look like ours ---------===//
 
+#include "frontend/Utf8.h"
 #include "frontend/syntax/Lexer.h"
 
 #include <algorithm>
@@ -18,27 +19,14 @@ uint32_t decodeUtf8(std::string_view text, size_t at, unsigned &length) {
 }
 
 size_t findInvalidUtf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    uint8_t lead = static_cast<uint8_t>(text[at]);
-    if (lead < 0x80) {
-      ++at;
-      continue;
-    }
-    unsigned length = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
-    if (length == 0 || at + length > text.size())
-      return at;
-    for (unsigned i = 1; i < length; ++i)
-      if ((text[at + i] & 0xC0) != 0x80)
-        return at;
-    // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-    unsigned same;
-    uint32_t point = decodeUtf8(text, at, same);
-    if ((length == 3 && point < 0x800) || (length == 4 && point < 0x10000) || point > 0x10FFFF ||
-        (point >= 0xD800 && point < 0xE000))
-      return at;
+  size_t at = 0;
+  while (at < text.size()) {
+    size_t length = utf8Length(text.substr(at));
+    if (length == 0)
+      break;
     at += length;
   }
-  return text.size();
+  return at;
 }
 
 const LookAlike *findLookAlike(uint32_t codePoint) {

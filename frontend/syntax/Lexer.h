@@ -99,7 +99,7 @@ inline bool isWordStart(char c) {
 inline bool isDigit(char c) { return c >= '0' && c <= '9'; }
 inline bool isWordByte(char c) { return isWordStart(c) || isDigit(c); }
 
-/// The first byte of a text that is not UTF-8, or its size. `length`: the bytes that are wrong.
+/// The first byte of a text that is not UTF-8, or its size.
 size_t findInvalidUtf8(std::string_view text);
 
 /// A character of another alphabet that looks like one of ours, or means what one of ours means.
