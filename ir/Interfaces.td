@@ -21,6 +21,7 @@ def Differentiable : OpInterface<"Differentiable"> {
 def Costed : OpInterface<"Costed"> {
   let cppNamespace = "::nap";
   let description = [{ Arithmetic work by counter (docs/accounting), from the op's types alone. }];
+  // One rule asks for more than types: a comparison that only chooses counts with its choices.
   let methods = [InterfaceMethod<[{ The work of one execution of the op. }],
     "::nap::Cost", "getCost", (ins)>];
 }

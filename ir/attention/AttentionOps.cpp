@@ -133,7 +133,7 @@ Cost AttentionOp::getCost() {
   cost.vec = heads * (count.pairs * (2 + draws) + count.blocks * (3 + shape.valueSize) +
                       rows * (shape.keySize + 2 + shape.valueSize));
   cost.trn = heads * (count.pairs + count.blocks + rows);
-  cost.cmp = heads * (count.pairs * (1 + 2 * draws));
+  cost.cmp = heads * (count.pairs * (1 + draws));
   cost.integer = drawWork(shape, count);
   return cost;
 }
@@ -149,7 +149,7 @@ Cost AttentionBackwardOp::getCost() {
   // A pair: minus lse, minus delta, times p. A row: q and dq scaled.
   cost.vec = heads * (count.pairs * (3 + 2 * draws) + rows * 2 * shape.keySize);
   cost.trn = heads * count.pairs;
-  cost.cmp = heads * count.pairs * 2 * draws;
+  cost.cmp = heads * count.pairs * draws;
   cost.integer = drawWork(shape, count);
   return cost;
 }

@@ -2,7 +2,8 @@
 //
 // Each op states three things side by side: BODY, the scalar computation over `v`, the operands'
 // elements; COST, the counters of that body for one element (docs/accounting.md says how each arith
-// and math op counts); ADJOINT, what each operand receives, given the result's cotangent `g`.
+// and math op counts: a comparison that only chooses is one with its choice); ADJOINT, what each
+// operand receives, given the result's cotangent `g`.
 #include "ir/Formula.h"
 
 #include "mlir/IR/Matchers.h"
@@ -158,7 +159,7 @@ BODY(RemOp) {
 }
 Cost RemOp::getCost() {
   return elementwise(*this, isFloat(getLhs()) ? PerElement{.vec = 2, .cmp = 6}
-                                              : PerElement{.vec = 5, .cmp = 3});
+                                              : PerElement{.vec = 5, .cmp = 2});
 }
 ADJOINT(RemOp) {
   to.give([&] { return g; });
@@ -175,7 +176,7 @@ BODY(FloorDivOp) {
 }
 Cost FloorDivOp::getCost() {
   return elementwise(*this, isFloat(getLhs()) ? PerElement{.vec = 4, .cmp = 7}
-                                              : PerElement{.vec = 3, .cmp = 3});
+                                              : PerElement{.vec = 3, .cmp = 2});
 }
 NO_ADJOINT(FloorDivOp)
 
@@ -259,7 +260,7 @@ BODY(SignOp) {
                                  compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt),
                                  constant(b, loc, type, 1), below);
 }
-COST(SignOp, .cmp = 4)
+COST(SignOp, .cmp = 2)
 NO_ADJOINT(SignOp)
 
 BODY(CeilOp) { return math::CeilOp::create(b, loc, v[0]); }
@@ -390,7 +391,15 @@ BODY(CompareOp) {
   bool bools = getElementTypeOrSelf(v[0].getType()).isInteger(1);
   return arith::CmpIOp::create(b, loc, bools ? forBools[which] : forInts[which], v[0], v[1]);
 }
-COST(CompareOp, .cmp = 1)
+/// Whether a mask is read by choices alone, which have the comparison in their count: larger of two
+/// and ReLU are one comparison an element, however they are written.
+static bool onlyChooses(Value mask) {
+  auto isChoice = [](OpOperand &use) {
+    return isa<SelectOp>(use.getOwner()) && use.getOperandNumber() == 0;
+  };
+  return !mask.use_empty() && llvm::all_of(mask.getUses(), isChoice);
+}
+Cost CompareOp::getCost() { return elementwise(*this, {.cmp = onlyChooses(getResult()) ? 0 : 1}); }
 NO_ADJOINT(CompareOp)
 
 BODY(SelectOp) { return arith::SelectOp::create(b, loc, v[0], v[1], v[2]); }
@@ -467,7 +476,7 @@ BODY(CastOp) {
 Cost CastOp::getCost() {
   Type from = getX().getType().getElementType(), to = getResult().getType().getElementType();
   if (to.isInteger(1))
-    return elementwise(*this, {.cmp = from == to ? 0 : 1});
+    return elementwise(*this, {.cmp = from == to || onlyChooses(getResult()) ? 0 : 1});
   return elementwise(*this, {.cvt = static_cast<Count>(conversionPath(from, to).size())});
 }
 ADJOINT(CastOp) {

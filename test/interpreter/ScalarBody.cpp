@@ -218,6 +218,14 @@ static Number constantValue(arith::ConstantOp op) {
   return {.whole = wrapTo(op.getType(), value.getSExtValue())};
 }
 
+/// Whether every use of a mask is as the condition of a choice, of either dialect.
+static bool isConditionAlone(Value mask) {
+  for (OpOperand &use : mask.getUses())
+    if (!isa<arith::SelectOp, nap::SelectOp>(use.getOwner()) || use.getOperandNumber() != 0)
+      return false;
+  return !mask.use_empty();
+}
+
 FailureOr<ScalarBody> ScalarBody::build(nap::Fusable fusable) {
   Operation *op = fusable;
   ScalarBody body;
@@ -254,6 +262,11 @@ FailureOr<ScalarBody> ScalarBody::build(nap::Fusable fusable) {
       step.amount = rule->second.amount;
       step.from = inner.getOperand(0).getType();
     }
+    // A comparison that only chooses is counted where it chooses.
+    Value made = inner.getResult(0);
+    bool isCompare = isa<arith::CmpFOp, arith::CmpIOp>(inner);
+    if (isCompare && isConditionAlone(made == result ? op->getResult(0) : made))
+      step.counter = nullptr;
     for (auto [place, operand] : llvm::enumerate(inner.getOperands()))
       step.inputs[place] = numbers[operand];
     step.to = inner.getResult(0).getType();

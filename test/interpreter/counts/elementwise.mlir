@@ -51,6 +51,20 @@ func.func @functions(%x: tensor<7xf32>) -> tensor<7xf32> {
   return %12 : tensor<7xf32>
 }
 
+// A comparison is one with the choices that it makes, and counts where its mask is anything else.
+// CHECK: @chosen mm 0 vec 0 trn 0 cmp 35 cvt 7 integer 0
+func.func @chosen(%x: tensor<7xf32>, %y: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>) {
+  %0 = nap.compare gt %x, %y : tensor<7xf32> -> tensor<7xi1>
+  %1 = nap.select %0, %x, %y : tensor<7xi1>, tensor<7xf32>
+  %2 = nap.select %0, %y, %x : tensor<7xi1>, tensor<7xf32>
+  %3 = nap.compare lt %x, %y : tensor<7xf32> -> tensor<7xi1>
+  %4 = nap.select %3, %1, %y : tensor<7xi1>, tensor<7xf32>
+  %5 = nap.cast %3 : tensor<7xi1> -> tensor<7xf32>
+  %6 = nap.cast %x : tensor<7xf32> -> tensor<7xi1>
+  %7 = nap.select %6, %x, %y : tensor<7xi1>, tensor<7xf32>
+  return %2, %4, %5, %7 : tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>
+}
+
 func.func @choices(%x: tensor<7xf64>, %y: tensor<7xf64>) -> tensor<7xf64> {
   %0 = nap.maximum %x, %y : tensor<7xf64>
   %1 = nap.minimum %x, %y : tensor<7xf64>

@@ -105,8 +105,8 @@ template <typename OpTy> struct Attention {
           {seeds[0], seeds[1]}, machine.counters);
     }
     machine.counters.integer += 3;
-    // A comparison and a choice.
-    machine.counters.cmp += 2;
+    // A comparison that chooses.
+    ++machine.counters.cmp;
     double uniform = static_cast<float>(found->second[element % 4] >> 8) * 0x1p-24f;
     bool isKept = uniform >= roundTo(sums, rate());
     return math.constant(isKept ? 1 / (1 - rate()) : 0);
