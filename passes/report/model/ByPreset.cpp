@@ -17,9 +17,9 @@ static constexpr Beside kNothing = {}, kAllElse = {&Cost::vec, &Cost::trn, &Cost
                         kNoFunctions = {&Cost::vec, &Cost::cmp, &Cost::cvt};
 
 /// Ways of a preset: a result of a product over K terms is K products and K - 1 sums; GELU is 20 an
-/// element; a gradient of attention computes the scores again; products that sum nothing are
-/// contractions over one term.
-static constexpr unsigned kStrict = 1, kKnowsGelu = 2, kScoresAgain = 4, kOuterTwice = 8;
+/// element and an update by AdamW 15; a gradient of attention computes the scores again; products
+/// that sum nothing are contractions over one term.
+static constexpr unsigned kStrict = 1, kKnowsIdioms = 2, kScoresAgain = 4, kOuterTwice = 8;
 
 /// How a preset counts ops.
 namespace {
@@ -36,8 +36,8 @@ struct OpRules {
 } // namespace
 
 static constexpr OpRules kRules[] = {
-    {"cs336", &ModelFlops::dense, kAllElse, kStrict | kKnowsGelu,
-     "2 K - 1 a product over K, all pairs, GELU 20 an element, all else 1"},
+    {"cs336", &ModelFlops::dense, kAllElse, kStrict | kKnowsIdioms,
+     "2 K - 1 a product over K, all pairs, GELU 20 an element, AdamW 15, all else 1"},
     {"torch", &ModelFlops::dense, kNothing, kScoresAgain,
      "products alone, all pairs and taps, attention's gradient 2.5 times forward"},
     {"xla", &ModelFlops::exact, kNoFunctions, kOuterTwice,
@@ -66,11 +66,19 @@ std::string nap::opPresetNames() {
 
 std::string nap::rulesOf(const Preset &preset) { return findRules(preset)->text.str(); }
 
-/// Results of the contractions of an op: one sum less each than there are terms.
+/// Results of the contractions of an op: one sum less each than there are terms. Those of
+/// attention's gradient are the model's four: of probabilities and of queries, a row a query; of
+/// values and of keys, summed over the queries and heads that share them.
 static Count contractedResults(Operation *op) {
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     AttentionShape shape = attentionShape(attention);
     return Count(shape.lead) * shape.heads * shape.queries * (shape.keys + shape.valueSize);
+  }
+  if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
+    AttentionShape shape = attentionShape(backward);
+    Count ofQueries = Count(shape.heads) * shape.queries * (shape.keys + shape.keySize);
+    Count ofKeys = Count(shape.groups) * shape.keys * (shape.keySize + shape.valueSize);
+    return shape.lead * (ofQueries + ofKeys);
   }
   auto einsum = dyn_cast<EinsumOp>(op);
   if (!einsum)
@@ -88,12 +96,12 @@ static Count contractedResults(Operation *op) {
 }
 
 /// One op, of whose own cost `cost` counts.
-static Count countOp(Operation *op, const Cost &cost, const Gelus &gelus, const OpRules &rules,
+static Count countOp(Operation *op, const Cost &cost, const Idioms &idioms, const OpRules &rules,
                      const SymbolTable &symbols) {
-  if (gelus.parts.contains(op))
+  if (idioms.parts.contains(op))
     return 0;
-  if (auto gelu = gelus.elements.find(op); gelu != gelus.elements.end())
-    return 20 * Count(gelu->second);
+  if (auto whole = idioms.flops.find(op); whole != idioms.flops.end())
+    return whole->second;
   Count flops = modelFlopsOf(op, symbols).*rules.products;
   if (rules.ways & kStrict)
     flops -= contractedResults(op);
@@ -108,19 +116,22 @@ static Count countOp(Operation *op, const Cost &cost, const Gelus &gelus, const 
 }
 
 Count nap::countByPreset(Operation *op, const SymbolTable &symbols, const Preset &preset,
-                         GelusByBlock &known) {
+                         IdiomsByBlock &known) {
   const OpRules *rules = findRules(preset);
   Block *body = bodyOf(op, symbols), *block = body ? body : op->getBlock();
   auto [place, isNew] = known.try_emplace(block);
-  if (isNew && (rules->ways & kKnowsGelu))
-    place->second = findGelus(*block);
-  const Gelus &gelus = place->second;
+  Idioms &idioms = place->second;
+  if (isNew && (rules->ways & kKnowsIdioms)) {
+    constexpr Count gelu = 20, adamW = 15;
+    addGelus(*block, gelu, idioms);
+    addAdamWs(*block, adamW, idioms);
+  }
   Count sum = 0;
   if (body)
     visitCosts(*body, [&](Operation &inner, const Cost &cost, int64_t) {
-      sum = addCounts(sum, countOp(&inner, cost, gelus, *rules, symbols));
+      sum = addCounts(sum, countOp(&inner, cost, idioms, *rules, symbols));
     });
   else if (auto costed = dyn_cast<Costed>(op))
-    sum = countOp(op, costed.getCost(), gelus, *rules, symbols);
+    sum = countOp(op, costed.getCost(), idioms, *rules, symbols);
   return sum / rules->divisor;
 }
