@@ -39,10 +39,8 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   }
   if (flags->has("device")) {
     std::optional<Device> device;
-    if ((status = readDeviceFlag(*flags, device)) != ExitStatus::done)
+    if ((status = readDeviceFlag(*flags, device, /*isNeeded=*/true)) != ExitStatus::done)
       return status;
-    if (!device)
-      return ExitStatus::wrongUsage;
     auto failure = rt::writeOutput(deviceSources(*device));
     return failure ? fail(*failure) : ExitStatus::done;
   }

@@ -24,8 +24,8 @@ static ExitStatus readHost(std::optional<Device> &device) {
   host.name = "host";
   host.title = fmt::format("{}, {} thread{}", peaks.processor, threads, threads == 1 ? "" : "s");
   host.source = "measured by napkin device";
-  host.isMeasured = true;
   host.launchSeconds = 1e-6;
+  host.launchSource = "taken for every processor";
   for (const rt::MatrixPeak &peak : peaks.matrices) {
     std::string type(rt::nameOf(peak.dtype));
     if (peak.threads == threads)
@@ -42,7 +42,8 @@ static ExitStatus readHost(std::optional<Device> &device) {
   return ExitStatus::done;
 }
 
-ExitStatus nap::readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &device) {
+ExitStatus nap::readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &device,
+                               bool isNeeded) {
   const std::string *name = flags.find("device");
   if (!name)
     return ExitStatus::done;
@@ -74,6 +75,11 @@ ExitStatus nap::readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &
   std::string_view near = rt::nearestName(*name, names);
   if (!near.empty())
     return fail(fmt::format("--device={}: not in the table; did you mean '{}'?", *name, near),
+                ExitStatus::wrongUsage);
+  if (isNeeded)
+    return fail(fmt::format("--device={}: not in the table, so nothing is known of it; `napkin "
+                            "device --list` prints the table, a JSON file adds to it",
+                            *name),
                 ExitStatus::wrongUsage);
   rt::writeErrors(fmt::format(
       "napkin: note: --device={}: not in the table, so no times and no MFU; `napkin device "
@@ -130,13 +136,12 @@ std::string nap::deviceSources(const Device &device) {
   line("bandwidth", device.bandwidth / 1e12, "TB/s", device.bandwidthSource);
   if (device.memory > 0)
     line("memory", device.memory / 1e9, "GB", device.memorySource);
-  line("launch", device.launchSeconds * 1e6, "us",
-       device.launchSeconds == Device().launchSeconds ? "taken for every GPU"
-       : device.isMeasured                            ? "taken for every processor"
-                                                      : device.source);
+  line("launch", device.launchSeconds * 1e6, "us", device.launchSource);
   if (device.bestMeasured > 0)
     line("best product", device.bestMeasured / 1e12, "TFLOP/s",
          "measured by people: Stas Bekman, Machine Learning Engineering; never a peak");
+  if (!device.note.empty())
+    text += fmt::format("  note: {}\n", device.note);
   return text;
 }
 
@@ -155,7 +160,8 @@ std::string nap::deviceTable() {
       text += fmt::format("{:<14}best product measured {:.1f}, {:.1f} % of the peak\n", "",
                           device.bestMeasured / 1e12,
                           100 * device.bestMeasured / device.peak("bf16", "f32"));
-    text += fmt::format("{:<14}{}\n", "", device.source);
+    text += fmt::format("{:<14}{}{}{}\n", "", device.source, device.note.empty() ? "" : "; ",
+                        device.note);
   }
   return text;
 }

@@ -11,8 +11,9 @@ namespace nap {
 
 /// Reads `--device`: a device of the table, "host" as it was measured, or a JSON file. A name that
 /// is nobody's leaves `device` empty with a note on standard error: figures come without times
-/// then.
-ExitStatus readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &device);
+/// then. Where a device `isNeeded` such a name is an error.
+ExitStatus readDeviceFlag(const ParsedFlags &flags, std::optional<Device> &device,
+                          bool isNeeded = false);
 
 /// The table as text: a line a device with its peaks, bandwidth, memory and source.
 std::string deviceTable();

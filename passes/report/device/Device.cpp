@@ -86,6 +86,7 @@ struct Table {
       if (peak.input == figure)
         peak.source = source;
   }
+  void note(const char *text) { devices.back().note = text; }
   void best(double tera) { devices.back().bestMeasured = tera * 1e12; }
 };
 } // namespace
@@ -98,6 +99,7 @@ static std::vector<Device> makeTable() {
 #define FROM(...) table.from(__VA_ARGS__);
 #define CLOCK(...) table.clock(__VA_ARGS__);
 #define BEST(...) table.best(__VA_ARGS__);
+#define NOTE(...) table.note(__VA_ARGS__);
 #include "passes/report/device/Devices.def"
 #undef DEVICE
 #undef PEAK
@@ -105,6 +107,7 @@ static std::vector<Device> makeTable() {
 #undef FROM
 #undef CLOCK
 #undef BEST
+#undef NOTE
   return table.devices;
 }
 
@@ -132,6 +135,7 @@ const Device &nap::referenceDevice() {
     made.bandwidth = 5e10;
     made.memory = 3.2e10;
     made.launchSeconds = 1e-6;
+    made.launchSource = made.source;
     return made;
   }();
   return device;

@@ -38,8 +38,12 @@ struct Peak {
 struct Device {
   /// "h100_sxm"; "h100" or empty; "H100 SXM".
   std::string name, alias, title;
-  /// Where the figures come from; of the bandwidth and of the memory, where it is another source.
+  /// Where the figures come from; of the bandwidth and of the memory, where it is another source;
+  /// of the time of a launch.
   std::string source, bandwidthSource, memorySource;
+  std::string launchSource = "taken for every device of the table";
+  /// What else a reader of its figures should know, or nothing.
+  std::string note;
   std::vector<Peak> peaks;
   /// Bytes a second, and bytes.
   double bandwidth = 0, memory = 0;
@@ -51,8 +55,6 @@ struct Device {
   std::string clockInput, clockSource;
   /// The best product that was measured on it, in FLOP/s; never mixed with the peaks. 0: not known.
   double bestMeasured = 0;
-  /// Whether the figures were measured on this machine.
-  bool isMeasured = false;
 
   double derivedPeak() const { return clock * multiplyAddsPerUnit * units * 2; }
   /// The peak for exactly this pair, 0 where it is not known.

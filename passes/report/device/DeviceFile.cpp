@@ -97,6 +97,8 @@ llvm::Expected<Device> nap::parseDevice(llvm::StringRef text, llvm::StringRef pl
   if (llvm::Error error =
           readNumber(*object, place, "launch_us", 1e-6, false, device.launchSeconds))
     return error;
+  if (object->get("launch_us"))
+    device.launchSource = device.source;
   if (llvm::Error error =
           readNumber(*object, place, "best_measured_tflops", 1e12, false, device.bestMeasured))
     return error;
