@@ -94,9 +94,6 @@ std::vector<std::pair<mlir::Operation *, int64_t>> stepFunctions(mlir::ModuleOp 
 /// Adds the row of `pass`, which has just run on `module`.
 void recordPass(Ledger &ledger, llvm::StringRef pass, mlir::ModuleOp module);
 
-/// Adds what the last graph alone tells; after the last `recordPass`, before anything is printed.
-void finishLedger(Ledger &ledger, mlir::ModuleOp module);
-
 /// What a run measured of a step (`--audit-file`, docs/runtime.md).
 struct MeasuredStep {
   double seconds = 0;

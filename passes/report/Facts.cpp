@@ -91,7 +91,9 @@ void Reader::readEinsum(EinsumOp einsum) {
     if (DeclareOp parameter = parameterOf(operand.get())) {
       name = own = partName(parameter.getSymName());
       multiplied.insert(sourceOf(operand.get()));
-      facts.tokens = std::max(facts.tokens, rowsBeside(einsum, operand.getOperandNumber()) * times);
+      Count rows = rowsBeside(einsum, operand.getOperandNumber()) * times;
+      facts.tokens = std::max(facts.tokens, rows);
+      facts.fewestRows = facts.fewestRows > 0 ? std::min(facts.fewestRows, rows) : rows;
       facts.head = flops.exact * times;
       facts.headTensor = einsum.getType();
       facts.headType = typeText(facts.headTensor);
@@ -141,6 +143,9 @@ void Reader::read() {
   for (auto declare : module.getOps<DeclareOp>())
     if (declare.getRole() == Role::parameter)
       facts.parameters += declare.getTensorType().getNumElements();
+  if (auto update = module.lookupSymbol<func::FuncOp>("update"); update && !update.isExternal())
+    for (Operation &op : update.getOps())
+      facts.update.add(modelFlopsOf(&op, symbols));
   for (auto &[name, flops] : parts) {
     facts.forward.add(flops);
     facts.parts.push_back({name.str(), flops});

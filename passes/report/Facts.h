@@ -21,9 +21,12 @@ struct ModelFacts {
   /// Trainable elements; those of tables that are neither looked up nor multiplied (learned
   /// positions); those of tables that are looked up and never multiplied.
   int64_t parameters = 0, positions = 0, lookedUp = 0;
-  /// Rows that the model's weights are multiplied with: tokens or samples.
-  Count tokens = 0;
+  /// Rows that the model's weights are multiplied with: tokens or samples. Of weights that are
+  /// multiplied with fewer, as in a convolution of many strides, the fewest.
+  Count tokens = 0, fewestRows = 0;
   ModelFlops forward;
+  /// Of the optimizer's update: Muon multiplies matrices.
+  ModelFlops update;
   /// Of it, attention; and the last product with a weight: a language model's head.
   ModelFlops attention;
   Count head = 0;

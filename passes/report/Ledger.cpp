@@ -114,7 +114,10 @@ static void checkRow(LedgerRow &row, const LedgerRow *before) {
     row.isBroken = row.memory.padding < 0;
     row.check = row.isBroken ? "BROKEN: the arena is smaller than what lives in it" : "arena ok";
   } else if (work == workBefore) {
-    row.check = "same work";
+    // Blocks are chosen: what they read again is known from here on.
+    bool readsAgain = row.totals.plannedBytes - row.totals.leastBytes >
+                      before->totals.plannedBytes - before->totals.leastBytes;
+    row.check = readsAgain ? "re-reads" : "same work";
   } else {
     row.check = work > workBefore ? "more work" : "less work";
   }
@@ -129,41 +132,39 @@ static Count outerProductsOfStep(ModuleOp module) {
   return sum;
 }
 
-/// Reads off a graph what the row of its pass tells: its size, and work and traffic as written.
+/// What the step's functions must move as a graph, and whether kernels hold the logits in parts.
+/// Kernels hide what a whole function reads of a tensor: of those, the graph before them tells.
+static void readWholeStep(ModelFacts &facts, ModuleOp module) {
+  auto head = dyn_cast_if_present<RankedTensorType>(facts.headTensor);
+  bool hasKernels = false, hasWholeHead = false;
+  for (auto [func, times] : stepFunctions(module))
+    for (Operation &op : cast<func::FuncOp>(func).getOps()) {
+      hasKernels |= isa<KernelOp, LaunchOp>(op);
+      hasWholeHead |= head && llvm::any_of(op.getResultTypes(), [&](Type type) {
+                        auto tensor = dyn_cast<RankedTensorType>(type);
+                        return tensor && tensor.getNumElements() >= head.getNumElements();
+                      });
+    }
+  facts.isHeadInParts = hasKernels && !hasWholeHead;
+  if (!hasKernels)
+    facts.graphBytes = graphBytes(module);
+}
+
+/// Reads off a module what the row of its pass tells of the model. The forward graph tells its
+/// sizes; it, and then the first graph with gradients, what the model asks for as it is written.
 static void readFacts(Ledger &ledger, const LedgerRow &row, ModuleOp module) {
-  // The forward graph alone: from the first gradient on it is part of another function.
+  // From the first gradient on the forward graph is a part of another function.
   bool isForward = !row.model && !module.lookupSymbol("micro_step");
+  bool hasFirstGradients = row.model && (ledger.rows.empty() || !ledger.rows.back().model);
   if (isForward && module.lookupSymbol("forward"))
     ledger.facts = factsOf(module);
-  bool hasFirstGradients = row.model && (ledger.rows.empty() || !ledger.rows.back().model);
   if (isForward || hasFirstGradients) {
     Cost work = row.totals.work.total();
     ledger.facts.written = row.model.value_or(ledger.facts.forward);
     ledger.facts.beside = work.vec + work.cmp + work.cvt;
     ledger.facts.outer = outerProductsOfStep(module);
   }
-  // Passes before the step is put together change it.
-  if (module.lookupSymbol("train_step") || module.lookupSymbol("micro_first"))
-    finishLedger(ledger, module);
-}
-
-void nap::finishLedger(Ledger &ledger, ModuleOp module) {
-  auto head = dyn_cast_if_present<RankedTensorType>(ledger.facts.headTensor);
-  auto isWholeHead = [&](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return head && tensor && tensor.getNumElements() >= head.getNumElements();
-  };
-  bool hasKernels = false, hasHead = false;
-  for (auto [func, times] : stepFunctions(module))
-    for (Operation &op : cast<func::FuncOp>(func).getOps()) {
-      hasKernels |= isa<KernelOp, LaunchOp>(op);
-      for (Value result : op.getResults())
-        hasHead |= isWholeHead(result.getType());
-    }
-  ledger.facts.isHeadInParts = hasKernels && !hasHead;
-  // Kernels hide what a whole function reads of a tensor.
-  if (!hasKernels)
-    ledger.facts.graphBytes = graphBytes(module);
+  readWholeStep(ledger.facts, module);
 }
 
 /// Of all ops in their order: kind, operands, results' types, attributes. Modules that are equal

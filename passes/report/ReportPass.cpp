@@ -24,7 +24,6 @@ struct ReportPass : nap::impl::ReportPassBase<ReportPass> {
     }
     nap::Ledger ledger;
     nap::recordPass(ledger, "now", getOperation());
-    nap::finishLedger(ledger, getOperation());
     nap::ReportOptions options;
     options.device = known;
     nap::printLedger(ledger, options, llvm::errs());

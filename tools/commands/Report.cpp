@@ -116,7 +116,7 @@ static ExitStatus checkUse(const Ledger &ledger, const ReportOptions &options) {
   Utilisation use = utilisationOf(ledger, *options.device, options.stepSeconds);
   for (auto [what, value] : {std::pair{"MFU", use.exact}, {"HFU", use.hardware}})
     if (value > 1)
-      return fail(fmt::format("{} of {:.3f} is above 1: a step takes at least {:.3f} ms on {}; was "
+      return fail(fmt::format("{} of {:.3f} is above 1: a step takes at least {:.4g} ms on {}; was "
                               "the time taken after "
                               "synchronising, and of this device?",
                               what, value, value * options.stepSeconds * 1e3,
@@ -129,10 +129,8 @@ static ExitStatus checkUse(const Ledger &ledger, const ReportOptions &options) {
 static ExitStatus recordPasses(Model &model, const ParsedFlags &flags, Ledger &ledger) {
   recordPass(ledger, "import", model.module());
   const std::string *last = flags.find("after");
-  if (last && *last == "import") {
-    finishLedger(ledger, model.module());
+  if (last && *last == "import")
     return ExitStatus::done;
-  }
   std::vector<std::string> passes = {"import"};
   ExitStatus status = model.plan([&](llvm::StringRef pass, mlir::ModuleOp module) {
     // Annotating changes no row.
@@ -143,7 +141,6 @@ static ExitStatus recordPasses(Model &model, const ParsedFlags &flags, Ledger &l
   });
   if (status != ExitStatus::done)
     return status;
-  finishLedger(ledger, model.module());
   if (last && !llvm::is_contained(passes, *last))
     return fail(fmt::format("--after={}: no such pass ran; the passes are {}", *last,
                             fmt::join(passes, ", ")),
@@ -194,10 +191,10 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   if (flags->has("activations"))
     return reportActivations(*flags);
   std::optional<Device> device;
-  if ((status = readDeviceFlag(*flags, device)) != ExitStatus::done)
+  const std::string *weight = flags->find("folded");
+  bool wantsTimes = weight && *weight == "time";
+  if ((status = readDeviceFlag(*flags, device, wantsTimes)) != ExitStatus::done)
     return status;
-  if (const std::string *weight = flags->find("folded"); weight && *weight == "time" && !device)
-    return fail("--folded=time: nothing is known of that device's times", ExitStatus::wrongUsage);
   ReportOptions options;
   options.device = device ? &*device : nullptr;
   auto seconds = readStepTime(*flags);

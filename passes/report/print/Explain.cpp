@@ -97,6 +97,8 @@ static std::string explain(Operation *op, const Cost &cost, int64_t made) {
     return head + explainAttention(attention, 1);
   if (auto backward = dyn_cast<AttentionBackwardOp>(op))
     return head + explainAttention(backward, 2);
+  if (isa<CompareOp>(op) && cost.cmp == 0)
+    return head + "    it only chooses: its choices have it in their count\n";
   if (isa<Fusable>(op)) {
     int64_t elements = cast<RankedTensorType>(type).getNumElements();
     Cost each = cast<Costed>(op).getCost();
@@ -118,7 +120,7 @@ bool nap::explainOp(ModuleOp module, StringRef name, const Preset *preset, llvm:
   SymbolTable symbols(module);
   std::vector<std::string> order;
   llvm::StringMap<int64_t> times;
-  GelusByBlock gelus;
+  IdiomsByBlock idioms;
   for (auto [func, count] : stepFunctions(module))
     for (Operation &op : cast<func::FuncOp>(func).getOps()) {
       bool isAll = name == "all" && !isFree(&op) && !op.hasTrait<OpTrait::IsTerminator>();
@@ -138,7 +140,7 @@ bool nap::explainOp(ModuleOp module, StringRef name, const Preset *preset, llvm:
       text += fmt::format("    bytes: {} at least, {} by the plan\n", grouped(least),
                           grouped(plannedBytes(&op, symbols, least)));
       if (preset) {
-        Count flops = countByPreset(&op, symbols, *preset, gelus);
+        Count flops = countByPreset(&op, symbols, *preset, idioms);
         text += fmt::format("    {}: {} FLOP, {:.10g} FLOP/B ({})\n", preset->name, grouped(flops),
                             least > 0 ? double(flops) / double(least) : 0.0, rulesOf(*preset));
       }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 using namespace nap;
 
@@ -52,7 +53,43 @@ static void memory(llvm::raw_ostream &out, const LedgerRow &row) {
     writeRow(out,
              {name, fmt::format("{:.3f}", inMiB(bytes)), fmt::format("{:.4f}", double(bytes) / 1e9),
               m.total() > 0 ? fmt::format("{:.1f}", 100 * double(bytes) / double(m.total())) : ""});
-  out << "</table>\n<p>Peak at " << escaped(row.peakAt) << ".</p>\n";
+  out << "</table>\n";
+}
+
+/// Tensors that live at the peak, the largest first.
+static void livePeak(llvm::raw_ostream &out, const LedgerRow &row) {
+  if (row.live.empty())
+    return;
+  out << "<h2>Largest tensors at the peak</h2>\n<table>\n";
+  writeRow(out, {"tensor", "MiB"}, "th");
+  constexpr size_t most = 12;
+  for (const LiveTensor &tensor : llvm::ArrayRef(row.live).take_front(most))
+    writeRow(out, {tensor.name, fmt::format("{:.3f}", inMiB(tensor.bytes))});
+  out << "</table>\n";
+}
+
+/// What the model asks for, forward by part, and rules of thumb.
+static void model(llvm::raw_ostream &out, const Ledger &ledger) {
+  const ModelFacts &facts = ledger.facts;
+  const std::optional<ModelFlops> &whole = ledger.rows.back().model;
+  if (facts.forward.exact <= 0)
+    return;
+  out << "<h2>Model FLOPs of a step</h2>\n<table>\n";
+  writeRow(out, {"part", "FLOP", "% of forward"}, "th");
+  auto line = [&](const std::string &name, Count flops) {
+    writeRow(out, {name, grouped(flops),
+                   fmt::format("{:.1f}", 100 * double(flops) / double(facts.forward.exact))});
+  };
+  for (const ModelPart &part : facts.parts)
+    line(part.name, part.flops.exact);
+  line("= forward", facts.forward.exact);
+  if (whole)
+    line("forward + backward, causal exact", whole->exact);
+  if (whole && whole->masked > 0)
+    line("forward + backward, causal dense", whole->dense - whole->padded);
+  if (Count flops = findPreset("gpt3_d1")->count(facts); whole && flops > 0)
+    line("6 N D", flops);
+  out << "</table>\n";
 }
 
 /// The step's bytes under their names, as in the text.
@@ -68,48 +105,96 @@ static void traffic(llvm::raw_ostream &out, const Ledger &ledger, const ReportOp
   out << "</table>\n";
 }
 
+namespace {
+/// A drawing's places, from below on the left, with lines across and words at them.
+struct Drawing {
+  llvm::raw_ostream &out;
+  double width, height;
+
+  void begin() { out << fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\">\n", width, height); }
+  void end() { out << "</svg>\n"; }
+  /// A line at a height, with words above its left end.
+  void across(double y, const std::string &words) {
+    out << fmt::format("<line x1=\"0\" x2=\"{:.0f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>"
+                       "<text x=\"3\" y=\"{:.1f}\">{}</text>\n",
+                       width, y, y, y - 3, escaped(words));
+  }
+  /// A line from top to bottom, with words beside its lower end.
+  void upright(double x, const std::string &words) {
+    out << fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"0\" y2=\"{:.0f}\"/>"
+                       "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+                       x, x, height, x + 3, height - 3, escaped(words));
+  }
+};
+} // namespace
+
 /// Bytes in use from op to op of the function with the peak.
 static void timeline(llvm::raw_ostream &out, const LedgerRow &row) {
   if (row.timeline.empty())
     return;
-  constexpr double width = 1000, height = 200;
-  double most = double(row.memory.total()), count = double(row.timeline.size());
-  out << fmt::format("<h2>Memory in use, op by op</h2>\n<svg viewBox=\"0 0 {:.0f} "
-                     "{:.0f}\">\n<polygon points=\"0,{:.0f}",
-                     width, height, height);
+  Drawing drawing{out, 1000, 220};
+  double most = std::max(double(row.memory.total()), 1.0), count = double(row.timeline.size());
+  auto y = [&](double bytes) { return drawing.height - (drawing.height - 20) * bytes / most; };
+  out << "<h2>Memory in use, op by op</h2>\n";
+  drawing.begin();
+  out << fmt::format("<polygon points=\"0,{:.0f}", drawing.height);
   // At most a point for each column: the highest of its ops.
-  double shown = std::min(count, width);
+  double shown = std::min(count, drawing.width);
   for (int64_t column = 0; column < int64_t(shown); ++column) {
     auto begin = row.timeline.begin() + int64_t(double(column) * count / shown);
     auto end = row.timeline.begin() + std::max(int64_t(double(column + 1) * count / shown),
                                                int64_t(double(column) * count / shown) + 1);
-    double bytes = double(*std::max_element(begin, end));
-    out << fmt::format(" {:.1f},{:.1f}", width * double(column) / shown,
-                       height - height * bytes / std::max(most, 1.0));
+    double each = drawing.width / shown, height = y(double(*std::max_element(begin, end)));
+    out << fmt::format(" {:.1f},{:.1f} {:.1f},{:.1f}", each * double(column), height,
+                       each * double(column + 1), height);
   }
-  out << fmt::format(" {:.0f},{:.0f}\"/>\n</svg>\n<p>{} ops; the top is {} MiB.</p>\n", width,
-                     height, row.timeline.size(), shortMiB(most));
+  out << fmt::format(" {:.0f},{:.0f}\"/>\n", drawing.width, drawing.height);
+  drawing.across(y(double(row.memory.persistent())),
+                 fmt::format("state, {} MiB", shortMiB(double(row.memory.persistent()))));
+  drawing.across(y(most),
+                 fmt::format("{}, {} MiB", row.isPlanned ? "arena" : "peak", shortMiB(most)));
+  drawing.end();
+  out << fmt::format("<p>{} ops, from left to right; the peak at {}.</p>\n", row.timeline.size(),
+                     escaped(row.peakAt));
 }
 
-/// Kernels by intensity and by what they reach at the roof, both in powers of ten.
+/// Kernels by intensity and by what they reach at the roof, both in powers of ten, under a roof for
+/// each type of products.
 static void roofline(llvm::raw_ostream &out, const LedgerRow &row, const Device &device) {
-  constexpr double width = 1000, height = 400, left = -3, right = 4;
-  double peak = device.vectorPeak();
+  constexpr double left = -3, right = 4;
+  Drawing drawing{out, 1000, 400};
+  std::map<double, std::string> peaks = {{device.vectorPeak(), "f32 outside of matrix units"}};
   for (const Cost &part : row.totals.work.parts)
-    if (part.mm > 0)
-      peak = std::max(peak, device.matrixPeak(part.compute, part.accumulate));
-  double top = std::log10(peak) + 0.5, bottom = top - 6;
+    if (part.mm > 0) {
+      std::string name = "products of ";
+      llvm::raw_string_ostream(name) << part.compute;
+      std::string &names = peaks[device.matrixPeak(part.compute, part.accumulate)];
+      if (!llvm::StringRef(names).ends_with(name))
+        names += (names.empty() ? "" : ", ") + name;
+    }
+  double top = std::log10(peaks.rbegin()->first) + 0.5, bottom = top - 6;
   auto x = [&](double intensity) {
-    return width * (std::clamp(std::log10(intensity), left, right) - left) / (right - left);
+    return drawing.width * (std::clamp(std::log10(intensity), left, right) - left) / (right - left);
   };
   auto y = [&](double flops) {
-    return height * (top - std::clamp(std::log10(flops), bottom, top)) / (top - bottom);
+    return drawing.height * (top - std::clamp(std::log10(flops), bottom, top)) / (top - bottom);
   };
-  out << fmt::format("<h2>Roofline of {}</h2>\n<svg viewBox=\"0 0 {:.0f} {:.0f}\">\n",
-                     escaped(device.title), width, height);
-  out << fmt::format(
-      "<polyline class=\"roof\" points=\"{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}\"/>\n", x(1e-3),
-      y(1e-3 * device.bandwidth), x(peak / device.bandwidth), y(peak), x(1e4), y(peak));
+  out << fmt::format("<h2>Roofline of {}</h2>\n", escaped(device.title));
+  drawing.begin();
+  for (double power = left + 1; power < right; ++power)
+    drawing.upright(x(std::pow(10, power)), fmt::format("{:g} FLOP/B", std::pow(10, power)));
+  for (double power = std::ceil(bottom); power < top; ++power)
+    drawing.across(y(std::pow(10, power)), scaled(std::pow(10, power)) + "FLOP/s");
+  for (auto [peak, name] : peaks) {
+    // Where traffic alone would be slower than is drawn the roof begins at the lower edge.
+    double begin = std::max(std::pow(10, left), std::pow(10, bottom) / device.bandwidth);
+    double ridge = peak / device.bandwidth;
+    out << fmt::format("<polyline class=\"roof\" points=\"{:.1f},{:.1f} {:.1f},{:.1f} "
+                       "{:.1f},{:.1f}\"/><text text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}: "
+                       "{}FLOP/s, from {:.4g} FLOP/B on</text>\n",
+                       x(begin), y(begin * device.bandwidth), x(ridge), y(peak), drawing.width,
+                       y(peak), drawing.width - 3, y(peak) - 4, escaped(name), scaled(peak), ridge);
+  }
   for (const OpGroup &group : row.groups) {
     double flops = double(group.work.total().total()), bytes = double(group.plannedBytes);
     RoofTime time = roofTime(group, device);
@@ -120,9 +205,9 @@ static void roofline(llvm::raw_ostream &out, const LedgerRow &row, const Device 
                        x(flops / bytes), y(flops / time.total()), escaped(group.name),
                        flops / bytes, scaled(flops / time.total()), time.total() * 1e3);
   }
-  out << fmt::format("</svg>\n<p>FLOPs a byte from 0.001 to 10000, FLOP/s up to {}; launches are "
-                     "counted in.</p>\n",
-                     scaled(peak));
+  drawing.end();
+  out << "<p>A point a kernel, whose name and figures it tells under the pointer; launches are "
+         "counted in, so points lie below the roof.</p>\n";
 }
 
 static void kernels(llvm::raw_ostream &out, const LedgerRow &row, const Device *device) {
@@ -145,17 +230,30 @@ static void kernels(llvm::raw_ostream &out, const LedgerRow &row, const Device *
 
 void nap::printLedgerHtml(const Ledger &ledger, const ReportOptions &options,
                           llvm::raw_ostream &out) {
-  beginPage(out, ledger.model, "polygon,circle{fill:#46a}.roof{fill:none;stroke:#a42}");
-  out << fmt::format("<p>{}; {} parameters; {} rows a step.</p>\n", escaped(ledger.policy),
-                     grouped(ledger.facts.parameters), grouped(ledger.facts.tokens));
+  beginPage(
+      out, ledger.model,
+      "polygon,circle{fill:#46a}polygon{fill-opacity:.6}circle{fill-opacity:.7}line{stroke:#ccc}"
+      ".roof{fill:none;stroke:#a42}text{font-size:11px;fill:#444}");
+  out << fmt::format("<p>{}; {} parameters; {} rows a step{}.</p>\n", escaped(ledger.policy),
+                     grouped(ledger.facts.parameters), grouped(ledger.facts.tokens),
+                     options.device ? "; on " + escaped(options.device->title) : "");
+  if (options.tellsUse() && !ledger.rows.empty()) {
+    Utilisation use = utilisationOf(ledger, *options.device, options.stepSeconds);
+    out << fmt::format("<p>Measured: {:.3f} ms a step, MFU {:.2f} % (causal exact), HFU {:.2f} %, "
+                       "roofline efficiency {:.1f} %.</p>\n",
+                       options.stepSeconds * 1e3, 100 * use.exact, 100 * use.hardware,
+                       100 * use.roofline);
+  }
   if (!ledger.rows.empty()) {
     const LedgerRow &last = ledger.rows.back();
     for (const std::string &warning : warningsOf(ledger, options.device))
       out << "<p>" << escaped(warning) << ".</p>\n";
     passes(out, ledger, options.device);
     memory(out, last);
-    traffic(out, ledger, options);
     timeline(out, last);
+    livePeak(out, last);
+    model(out, ledger);
+    traffic(out, ledger, options);
     if (options.device)
       roofline(out, last, *options.device);
     kernels(out, last, options.device);

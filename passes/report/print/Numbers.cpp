@@ -23,8 +23,7 @@ std::string nap::scaled(double value) {
                    : fmt::format("{:.3f} {}", value, kPrefixes[step]);
 }
 
-/// Four figures, or all before the point.
-static std::string fourFigures(double value) {
+std::string nap::fourFigures(double value) {
   double size = std::abs(value);
   return fmt::format("{:.{}f}", value,
                      size < 9.9995   ? 3
@@ -46,6 +45,8 @@ std::string nap::change(double before, double now) {
   if (before == 0)
     return "new";
   double percent = 100 * (now - before) / before;
+  if (std::abs(percent) < 0.05)
+    return "";
   return fmt::format("{:+.{}f}%", percent, std::abs(percent) < 9.95 ? 1 : 0);
 }
 

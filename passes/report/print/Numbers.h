@@ -11,12 +11,14 @@ namespace nap {
 std::string scaled(double value);
 /// The same in six columns at most: "2.334T", "19.8G", "412".
 std::string shortScaled(double value);
+/// Four figures, or all before the point: "0.250", "786.3", "5800".
+std::string fourFigures(double value);
 /// Bytes in MiB, the unit of memory in every text: 2^20. GB, as makers of devices count, is 1e9.
 inline double inMiB(double bytes) { return bytes / (1 << 20); }
 inline double inMiB(int64_t bytes) { return inMiB(double(bytes)); }
-/// Bytes in MiB as text, with four figures or all before the point: "0.250", "786.3", "5800".
+/// Bytes in MiB as text of four figures.
 std::string shortMiB(double bytes);
-/// "-70.1%" from one number to the next; empty where nothing changed.
+/// "-70%", "+1.2%" from one number to the next; empty where that rounds to nothing.
 std::string change(double before, double now);
 /// All digits.
 std::string digits(Count count);

@@ -23,26 +23,37 @@ static void printHead(const Ledger &ledger, const ReportOptions &options, llvm::
                      options.preset ? options.preset->name : "exact");
 }
 
-static void printRows(const Ledger &ledger, llvm::raw_ostream &out) {
-  out << fmt::format("\n{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n",
-                     "PASS", "OPS", "MODEL", "HW", "VEC+CMP", "TRN", "B MIN", "B PLAN", "", "F/B",
-                     "SAVED", "PEAK", "", "CHECK");
-  out << fmt::format("{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7}\n", "", "",
-                     "FLOP", "FLOP", "FLOP", "", "byte", "byte", "", "", "MiB", "MiB");
+/// A line a pass; with a device the time of a step at its roof.
+static void printRows(const Ledger &ledger, const Device *device, llvm::raw_ostream &out) {
+  auto line = [&](llvm::StringRef pass, llvm::ArrayRef<std::string> cells) {
+    out << fmt::format("{:<20}{:>6}{:>7}{:>7}{:>8}{:>7}{:>7}{:>7} {:<6}{:>6}", pass.str(), cells[0],
+                       cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7],
+                       cells[8]);
+    if (device)
+      out << fmt::format("{:>7}", cells[9]);
+    std::string rest =
+        fmt::format("{:>7}{:>7} {:<6}{}", cells[10], cells[11], cells[12], cells[13]);
+    out << llvm::StringRef(rest).rtrim() << '\n';
+  };
+  out << '\n';
+  line("PASS", {"OPS", "MODEL", "HW", "VEC+CMP", "TRN", "B MIN", "B PLAN", "", "F/B", "ROOF",
+                "SAVED", "PEAK", "", "CHECK"});
+  line("", {"", "FLOP", "FLOP", "FLOP", "", "byte", "byte", "", "", "ms", "MiB", "MiB", "", ""});
   const LedgerRow *before = nullptr;
   for (const LedgerRow &row : ledger.rows) {
     Cost cost = row.totals.work.total();
     double planned = double(row.totals.plannedBytes), peak = double(row.memory.total());
-    out << fmt::format(
-        "{:<20}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8} {:<6}{:>6}{:>8} {:>7} {:<6}{}\n", row.pass,
-        row.totals.ops, row.model ? shortScaled(double(row.model->exact)) : "-",
-        shortScaled(double(cost.mm)), shortScaled(double(cost.vec + cost.cmp)),
-        shortScaled(double(cost.trn)), shortScaled(double(row.totals.leastBytes)),
-        shortScaled(planned), before ? change(double(before->totals.plannedBytes), planned) : "",
-        planned > 0 ? fmt::format("{:.4g}", double(cost.total()) / planned) : "-",
-        row.model ? shortMiB(double(row.savedAtLoss)) : "-", shortMiB(peak),
-        before ? change(double(before->memory.total()), peak) : "",
-        row.isBroken ? "BROKEN" : row.check);
+    line(row.pass,
+         {fmt::format("{}", row.totals.ops),
+          row.model ? shortScaled(double(row.model->exact)) : "-", shortScaled(double(cost.mm)),
+          shortScaled(double(cost.vec + cost.cmp)), shortScaled(double(cost.trn)),
+          shortScaled(double(row.totals.leastBytes)), shortScaled(planned),
+          before ? change(double(before->totals.plannedBytes), planned) : "",
+          planned > 0 ? fmt::format("{:.4g}", double(cost.total()) / planned) : "-",
+          device ? fourFigures(roofSeconds(row, *device) * 1e3) : "",
+          row.model ? shortMiB(double(row.savedAtLoss)) : "-", shortMiB(peak),
+          before ? change(double(before->memory.total()), peak) : "",
+          row.isBroken ? "BROKEN" : row.check});
     before = &row;
   }
 }
@@ -124,7 +135,12 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
     int width = std::max(int(count.size()) + 1, 74 - int(name.size()));
     out << fmt::format("  {:.60}{:>{}}{:>21}{}\n", name, count, width, scaled(double(flops)), rest);
   };
-  line("forward + backward, causal exact", model->exact);
+  Count update = facts.update.exact;
+  line(update > 0 ? "forward + backward + update, causal exact"
+                  : "forward + backward, causal exact",
+       model->exact);
+  if (update > 0)
+    line("  of them the update", update);
   if (model->masked > 0) {
     line("  causal half", model->half);
     line("  causal dense", model->dense - model->padded);
@@ -133,7 +149,8 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
     line("  with taps outside of the image", model->exact + model->padded);
   if (facts.forward.exact > 0)
     out << fmt::format("  backward / forward {:.4f}\n",
-                       double(model->exact - facts.forward.exact) / double(facts.forward.exact));
+                       double(model->exact - update - facts.forward.exact) /
+                           double(facts.forward.exact));
   std::vector<const Preset *> shown;
   for (const Preset &preset : presets())
     if (options.preset ? &preset == options.preset
@@ -259,7 +276,7 @@ void nap::printLedger(const Ledger &ledger, const ReportOptions &options, llvm::
   if (ledger.rows.empty())
     return;
   printHead(ledger, options, out);
-  printRows(ledger, out);
+  printRows(ledger, options.device, out);
   const LedgerRow &last = ledger.rows.back();
   printMemory(last, out);
   printBytes(ledger, options, out);
