@@ -69,8 +69,12 @@ def emit(model, defines, *passes):
 
 def forward_counters(model, **sizes):
     """What @forward alone counts, as written; 0 of what it does not have."""
-    text = emit(model, tuple(sizes.items()), "--nap-annotate-cost")
-    body = text[text.index("func.func @forward"):]
+    return counters_of(emit(model, tuple(sizes.items()), "--nap-annotate-cost"), "forward")
+
+
+def counters_of(text, function):
+    """What a function of an annotated module counts."""
+    body = text[text.index(f"func.func @{function}"):]
     total = collections.Counter()
     for cost in re.findall(r"nap\.cost = \{([^}]*)\}", body[:body.index("\n  }")]):
         total.update({key: int(value) for key, value in re.findall(r"(\w+) = (\d+)", cost)})
@@ -136,10 +140,11 @@ def summed(counters, *names):
     return sum(counters.get(name, 0) for name in names)
 
 
-def attention(b, h, sq, sk, e, f, to=None, backward=False):
+def attention(b, h, sq, sk, e, f, to=None, backward=False, since=None):
     """Model counts of attention, and with its adjoint."""
     q, k, v, o, l = t(b, h, sq, e), t(b, h, sk, e), t(b, h, sk, f), t(b, h, sq, f), t(b, h, sq)
-    attributes = "{scale = 1.0" + (f", to = {to} : i64" if to is not None else "") + "}"
+    bounds = "".join(f", {name} = {value} : i64" for name, value in (("from", since), ("to", to)) if value is not None)
+    attributes = f"{{scale = 1.0{bounds}}}"
     body = f"  %o, %l = nap.attention %q, %k, %v {attributes} : ({q}, {k}, {v}) -> ({o}, {l})"
     if backward:
         body += (f"\n  %dq, %dk, %dv = nap.attention_backward %q, %k, %v, %o, %l, %o {attributes} : "
@@ -185,14 +190,20 @@ ACTIVATION = """model activation() {{
 """
 
 
-def by_op(text, op, preset, *flags):
-    """FLOPs and FLOPs a byte of an op by a preset, summed over all ops that are called so."""
+def by_op_each(text, op, preset, *flags):
+    """FLOPs a byte and FLOPs by a preset of each op that is called so."""
     with tempfile.NamedTemporaryFile("w", suffix=".nap") as file:
         file.write(text)
         file.flush()
         out = run("napkin", "report", file.name, *flags, f"--explain={op}", f"--preset={preset}")
     found = re.findall(rf"^    {re.escape(preset)}: ([\d,]+) FLOP, (\S+) FLOP/B", out, re.M)
-    return sum(int(each.replace(",", "")) for each, _ in found), [float(each) for _, each in found]
+    return [(float(intensity), int(each.replace(",", ""))) for each, intensity in found]
+
+
+def by_op(text, op, preset, *flags):
+    """The sum of their FLOPs, and FLOPs a byte of each."""
+    found = by_op_each(text, op, preset, *flags)
+    return sum(each for _, each in found), [intensity for intensity, _ in found]
 
 
 # `napkin math` and the table of devices --------------------------------------------------------------
@@ -235,6 +246,8 @@ def sources(name):
     """Figures of one device with their sources, by what they are called."""
     found = {}
     for line in run("napkin", "device", f"--device={name}").splitlines()[1:]:
+        if line.startswith("  note: "):
+            continue
         figure = re.match(r"  (\S+(?: product)?) +([\d.e+]+) (TFLOP/s|TB/s|GB|us) +(\S.*)", line)
         if figure:
             last = figure[1]

@@ -9,8 +9,8 @@ import random
 import re
 import tempfile
 
-from counting import (ACTIVATION, attention, by_op, devices, einsum, flops, forward, forward_counters, math, mfu, model_flops, run, sources,
-                      step, summed, t)
+from counting import (ACTIVATION, attention, by_op, by_op_each, counters_of, devices, einsum, emit, flops, forward, forward_counters, math, mfu, model_flops, run,
+                      sources, step, summed, t)
 
 FAULTS, ASKED = [], 0
 
@@ -83,6 +83,10 @@ def causal(draw):
             found = attention(1, 1, queries, keys, 1, 1, to=to)
             expect(found["exact"], 4 * pairs, f"pairs of {queries} queries and {keys} keys, the first sees {to + 1}")
             expect(found["dense"], 4 * queries * keys, f"all pairs of {queries} queries and {keys} keys")
+        # Each query sees so many keys at most, itself the last: T W - W (W - 1) / 2.
+        window = draw.randrange(1, queries + 1)
+        found = attention(1, 1, queries, queries, 1, 1, to=0, since=1 - window)
+        expect(found["exact"], 4 * (queries * window - window * (window - 1) // 2), f"pairs of {queries} queries in a window of {window}")
 
 
 def cheapest(groups, result, sizes):
@@ -141,15 +145,82 @@ def rows(draw, folder):
         n, lines = draw.randrange(2, 900), draw.randrange(1, 9)
         bare = counters("x", n, lines)
         for made, vec, trn, cmp in (("softmax(x)", 3 * n - 1, n, n - 1), ("log_softmax(x)", 3 * n - 1, n + 1, n - 1), ("layer_norm@norm(x)", 7 * n + 1, 1, 0),
-                                    ("rms_norm@norm(x)", 4 * n + 1, 1, 0), ("relu(x)", 0, 0, 2 * n), ("maximum(x, 0)", 0, 0, n), ("gelu_tanh(x)", 8 * n, n, 0),
+                                    ("rms_norm@norm(x)", 4 * n + 1, 1, 0), ("relu(x)", 0, 0, n), ("maximum(x, 0)", 0, 0, n), ("where(x < w, w, x)", 0, 0, n),
+                                    ("dropout(x, 0.1)", n, 0, n), ("gelu_tanh(x)", 8 * n, n, 0),
                                     ("silu(x)", 3 * n, n, 0), ("sigmoid(x)", 2 * n, n, 0)):
             found = counters(made, n, lines)
             expect([found[key] - bare[key] for key in ("vec", "trn", "cmp")] == [lines * vec, lines * trn, lines * cmp], True,
                    f"{made} of {lines} rows of {n}: {found} beside {bare}")
 
 
+# AdamW as other people write it: decay first and by itself, corrections as scalars of their own, the master copy cast behind.
+ADAMW = """model update() {{
+  dim batch = 3
+  input x : [batch, {m}]
+  param w : [{m}, {n}] = normal(std = 0.1)
+  loss = sum(einsum(x, w, "b i, i o -> b o"))
+  train {{ optimizer = {optimizer} }}
+}}
+optimizer own(lr: f32[] = 0.01, b1: f32[] = 0.8, b2 = 0.95, decay = 0.1) {{
+  state first = zeros
+  state second = zeros
+  kept = (1 - lr * decay) * weight
+  second = b2 * second + grad * grad * (1 - b2)
+  first = first + (1 - b1) * (grad - first)
+  weight = kept - (first / (1 - b1 ** (step + 1))) * lr / (1e-7 + sqrt(second))
+}}
+optimizer near(lr: f32[] = 0.01) {{
+  state first = zeros
+  state second = zeros
+  first = 0.9 * first + 0.1 * grad
+  second = 0.9 * second + 0.1 * abs(grad)
+  weight = weight - lr * first / (sqrt(second) + 1e-8)
+}}
+"""
+
+ATTENDING = """model attending() {{
+  dim batch = {b}
+  input x : [batch, {s}, 3]
+  param q : [{h}, 3, {e}] = normal()
+  param k : [{g}, 3, {e}] = normal()
+  param v : [{g}, 3, {f}] = normal()
+  y = scaled_dot_product_attention(einsum(x, q, "b s d, h d e -> b h s e"), einsum(x, k, "b s d, g d e -> b g s e"), einsum(x, v, "b s d, g d f -> b g s f"), causal = true)
+  loss = mean(y * y)
+  train {{ optimizer = sgd(lr = 0.1) }}
+}}
+"""
+
+
+def updates(draw):
+    """Fifteen an element of an update by AdamW, in ops of its own and in a kernel; other updates by their ops."""
+    for optimizer, each in (("adamw(lr = 0.001)", 15), ("adamw(lr = 0.001, weight_decay = 0)", 15), ("own()", 15), ("near()", None), ("adagrad(lr = 0.1)", None)):
+        for precision in ("f32", "mixed(bf16)"):
+            m, n = draw.sample(range(5, 60), 2)
+            text = ADAMW.format(m=m, n=n, optimizer=optimizer)
+            for after in ("import", "nap-assemble-step", "nap-fuse"):
+                found = [each for _, each in by_op_each(text, "all", "cs336", f"--precision={precision}", f"--after={after}")]
+                what = f"cs336, {optimizer} of {m} x {n} in {precision} after {after}"
+                expect(15 * m * n in found, each == 15, f"{what}: {found}")
+
+
+def gradients(draw):
+    """2 K - 1 a result of the four products of attention's gradient, keys and values summed over the queries that share them."""
+    for _ in range(3):
+        b, s, e, f = draw.randrange(1, 4), draw.randrange(2, 60), 2 * draw.randrange(2, 9), draw.randrange(3, 20)
+        g = draw.randrange(1, 4)
+        h = g * draw.randrange(1, 4)
+        text = ATTENDING.format(b=b, s=s, e=e, f=f, g=g, h=h)
+        forward = 2 * b * h * s * s * (e + f)
+        for op, products, results, vec, trn, cmp in (
+                ("attention", forward, h * s * (s + f), h * (2 * s * s + s * (3 + f) + s * (e + 2 + f)), h * (s * s + 2 * s), h * s * s),
+                ("attention_backward", 2 * forward, h * s * (s + e) + g * s * (e + f), h * (3 * s * s + 2 * s * e), h * s * s, 0)):
+            expect(by_op(text, op, "cs336", "--after=nap-autodiff")[0], products - b * results + b * (vec + trn + cmp), f"cs336, {op} of {b} x {h} / {g} heads, {s} queries, {e} and {f}")
+
+
 def course(draw):
-    """The course's switches: 2 K - 1 a product, one a comparison, twenty a GELU."""
+    """The course's switches: 2 K - 1 a product, one a comparison, twenty a GELU, fifteen an update by AdamW."""
+    updates(draw)
+    gradients(draw)
     for precision, size in (("f32", 4), ("pure(bf16)", 2)):
         m, n, k = draw.sample(range(2, 300), 3)
         text, flags = PRODUCT.format(m=m, n=n, k=k), ("--after=import", f"--precision={precision}")
@@ -166,10 +237,29 @@ def course(draw):
         expect(20 / 8 in by_op(text, "all", "cs336", "--after=nap-fuse")[1], True, f"cs336, intensity of {made} of {m} x {n}")
 
 
+    m, n = draw.sample(range(2, 90), 2)
+    text = ACTIVATION.format(m=m, n=n, made="relu", dtype="bf16")
+    expect(by_op(text, "select", "cs336", "--after=import")[0], m * n, f"cs336, relu of {m} x {n}")
+    expect(0.25 in by_op(text, "all", "cs336", "--after=nap-fuse", "--precision=pure(bf16)")[1], True, f"cs336, intensity of relu of {m} x {n}")
+
+
 # `napkin math` ---------------------------------------------------------------------------------------
 
 def memory(line, **flags):
     return math("memory", rf"^  {line} +([\d,]+)", **flags)
+
+
+def counted(draw, folder):
+    """What a parameter more adds to an update: additions, multiplications and divisions, and roots."""
+    for optimizer, wanted in (("sgd(lr = 0.1)", (2, 0)), ("momentum(lr = 0.1)", (4, 0)), ("adagrad(lr = 0.1)", (6, 1)), ("adamw(lr = 0.1)", (13, 1))):
+        few, more = sorted(draw.sample(range(5, 60), 2))
+        rows = []
+        for n in (few, more):
+            file = pathlib.Path(folder) / "update.nap"
+            file.write_text(ADAMW.format(m=7, n=n, optimizer=optimizer))
+            text = emit(file, (), "--nap-simplify", "--nap-annotate-cost")
+            rows.append(counters_of(text, "update"))
+        expect([(rows[1][key] - rows[0][key]) / (7 * (more - few)) for key in ("vec", "trn")] == list(wanted), True, f"{optimizer}: {rows} of {few} and {more}")
 
 
 def lists(draw):
@@ -274,6 +364,7 @@ def main():
     chains(draw)
     with tempfile.TemporaryDirectory() as folder:
         rows(draw, folder)
+        counted(draw, folder)
     course(draw)
     lists(draw)
     napkin(draw)

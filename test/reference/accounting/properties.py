@@ -149,7 +149,8 @@ def check_scaling(name, reports, sizes):
     return [2 * rows[0][counter] - rows[1][counter] for counter in ("vec", "trn")]
 
 
-def check_model(name, file, defines, batch, dtypes=True):
+def check_model(name, file, defines, batch, dtypes=True, multiplies=False):
+    """All properties over one model; whether its optimizer `multiplies` matrices, which no batch changes."""
     r = report(file, defines)
     check_rows(name, r)
     check_schema(name, r)
@@ -160,7 +161,12 @@ def check_model(name, file, defines, batch, dtypes=True):
     expect(fixed == check_scaling(name, (double, fourfold, report(file, {**defines, batch: 8 * defines[batch]})), "the batch"),
            f"{name}: the update's work changes with the batch")
     first, second = r["rows"][-1], double["rows"][-1]
-    expect(second["model_flops"]["exact"] == 2 * first["model_flops"]["exact"], f"{name}: twice the batch is not twice the products")
+    asked = [x["rows"][-1]["model_flops"]["exact"] for x in (r, double, fourfold)]
+    expect(asked[2] - asked[1] == 2 * (asked[1] - asked[0]) > 0, f"{name}: products do not grow evenly with the batch: {asked}")
+    of_update = 2 * asked[0] - asked[1]
+    expect(of_update > 0 if multiplies else of_update == 0, f"{name}: the update multiplies {of_update}")
+    of_batch = r["forward_flops"]["exact"], double["forward_flops"]["exact"]
+    expect(of_batch[1] == 2 * of_batch[0], f"{name}: twice the batch is not twice the products")
     expect(second["memory"]["state"] - second["memory"]["inputs"] == first["memory"]["state"] - first["memory"]["inputs"],
            f"{name}: state grows with the batch")
     before, after = (next(row for row in x["rows"] if row["pass"] == "nap-assemble-step") for x in (r, double))
@@ -267,10 +273,12 @@ def main():
     asked = 0
     small = {"layers": 2, "heads": 2, "d": 24, "vocab": 33, "batch": 2}
     for name, defines in (("gpt2", {**small, "context": 20}), ("words", {**small, "seq": 20}),
-                          ("llama", {**small, "kv_heads": 1, "hidden": 40, "seq": 20}), ("mlp", {"batch": 6})):
-        r = check_model(name, EXAMPLES / f"{name}.nap", defines, "batch")
+                          ("llama", {**small, "kv_heads": 1, "hidden": 40, "seq": 20}), ("mlp", {"batch": 6}),
+                          ("optimizers", {"features": 17, "hidden": 21, "classes": 5, "batch": 6})):
+        # Muon's five steps are products of the weight's own size.
+        r = check_model(name, EXAMPLES / f"{name}.nap", defines, "batch", multiplies=name == "optimizers")
         asked += 1
-        if name == "mlp":
+        if name in ("mlp", "optimizers"):
             continue
         # Twice the length: all but attention doubles, dense attention is four times.
         length = "context" if name == "gpt2" else "seq"
