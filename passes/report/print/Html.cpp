@@ -3,6 +3,7 @@
 #include "passes/report/print/Numbers.h"
 #include "passes/report/print/Page.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -23,14 +24,15 @@ static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *d
   for (const LedgerRow &row : ledger.rows) {
     Cost cost = row.totals.work.total();
     double planned = double(row.totals.plannedBytes), peak = double(row.memory.total());
-    writeRow(out, {row.pass, fmt::format("{}", row.totals.ops),
-                   row.model ? scaled(double(row.model->exact)) : "", scaled(double(cost.mm)),
-                   scaled(double(cost.vec + cost.cmp)), scaled(double(cost.trn)),
-                   scaled(double(row.totals.leastBytes)), scaled(planned),
-                   before ? change(double(before->totals.plannedBytes), planned) : "",
-                   device ? fmt::format("{:.3f}", roofSeconds(row, *device) * 1e3) : "",
-                   row.model ? shortMiB(double(row.savedAtLoss)) : "", shortMiB(peak),
-                   before ? change(double(before->memory.total()), peak) : "", row.check});
+    writeRow(out,
+             {row.pass, fmt::format("{}", row.totals.ops),
+              row.model ? shortScaled(double(row.model->exact)) : "", shortScaled(double(cost.mm)),
+              shortScaled(double(cost.vec + cost.cmp)), shortScaled(double(cost.trn)),
+              shortScaled(double(row.totals.leastBytes)), shortScaled(planned),
+              before ? change(double(before->totals.plannedBytes), planned) : "",
+              device ? fmt::format("{:.3f}", roofSeconds(row, *device) * 1e3) : "",
+              row.model ? shortMiB(double(row.savedAtLoss)) : "", shortMiB(peak),
+              before ? change(double(before->memory.total()), peak) : "", row.check});
     before = &row;
   }
   out << "</table>\n";
@@ -56,15 +58,25 @@ static void memory(llvm::raw_ostream &out, const LedgerRow &row) {
   out << "</table>\n";
 }
 
-/// Tensors that live at the peak, the largest first.
+/// Tensors that live at the peak, those of one name and type together, the largest first.
 static void livePeak(llvm::raw_ostream &out, const LedgerRow &row) {
   if (row.live.empty())
     return;
+  llvm::MapVector<llvm::StringRef, std::pair<int64_t, int64_t>> groups;
+  for (const LiveTensor &tensor : row.live) {
+    auto &[count, bytes] = groups[tensor.name];
+    ++count;
+    bytes += tensor.bytes;
+  }
+  auto order = groups.takeVector();
+  llvm::stable_sort(order,
+                    [](const auto &a, const auto &b) { return a.second.second > b.second.second; });
   out << "<h2>Largest tensors at the peak</h2>\n<table>\n";
-  writeRow(out, {"tensor", "MiB"}, "th");
+  writeRow(out, {"tensor", "how many", "MiB together"}, "th");
   constexpr size_t most = 12;
-  for (const LiveTensor &tensor : llvm::ArrayRef(row.live).take_front(most))
-    writeRow(out, {tensor.name, fmt::format("{:.3f}", inMiB(tensor.bytes))});
+  for (const auto &[name, group] : llvm::ArrayRef(order).take_front(most))
+    writeRow(out, {name.str(), fmt::format("{}", group.first),
+                   fmt::format("{:.3f}", inMiB(group.second))});
   out << "</table>\n";
 }
 
@@ -230,10 +242,10 @@ static void kernels(llvm::raw_ostream &out, const LedgerRow &row, const Device *
 
 void nap::printLedgerHtml(const Ledger &ledger, const ReportOptions &options,
                           llvm::raw_ostream &out) {
-  beginPage(
-      out, ledger.model,
-      "polygon,circle{fill:#46a}polygon{fill-opacity:.6}circle{fill-opacity:.7}line{stroke:#ccc}"
-      ".roof{fill:none;stroke:#a42}text{font-size:11px;fill:#444}");
+  beginPage(out, ledger.model,
+            "td{white-space:nowrap}polygon,circle{fill:#46a}polygon{fill-opacity:.6}circle{fill-"
+            "opacity:.7}line{stroke:#ccc}"
+            ".roof{fill:none;stroke:#a42}text{font-size:11px;fill:#444}");
   out << fmt::format("<p>{}; {} parameters; {} rows a step{}.</p>\n", escaped(ledger.policy),
                      grouped(ledger.facts.parameters), grouped(ledger.facts.tokens),
                      options.device ? "; on " + escaped(options.device->title) : "");

@@ -176,6 +176,17 @@ optimizer near(lr: f32[] = 0.01) {{
   second = 0.9 * second + 0.1 * abs(grad)
   weight = weight - lr * first / (sqrt(second) + 1e-8)
 }}
+optimizer plain(lr: f32[] = 0.01) {{ weight = weight - lr * grad }}
+optimizer heavy(lr: f32[] = 0.01, mu: f32[] = 0.9) {{
+  state velocity = zeros
+  velocity = mu * velocity + grad
+  weight = weight - lr * velocity
+}}
+optimizer squares(lr: f32[] = 0.01, eps: f32[] = 1e-10) {{
+  state g2 = zeros
+  g2 = g2 + grad * grad
+  weight = weight - lr * grad / (sqrt(g2) + eps)
+}}
 """
 
 ATTENDING = """model attending() {{
@@ -200,7 +211,9 @@ def updates(draw):
             for after in ("import", "nap-assemble-step", "nap-fuse"):
                 found = [each for _, each in by_op_each(text, "all", "cs336", f"--precision={precision}", f"--after={after}")]
                 what = f"cs336, {optimizer} of {m} x {n} in {precision} after {after}"
-                expect(15 * m * n in found, each == 15, f"{what}: {found}")
+                # In a kernel stand beside it the choices of three new values or old ones, where gradients are not finite, and a few scalars.
+                own = 18 if after == "nap-fuse" else 15
+                expect(any(0 <= flops - own * m * n < (20 if own == 18 else 1) for flops in found), each == 15, f"{what}: {found}")
 
 
 def gradients(draw):
@@ -250,8 +263,9 @@ def memory(line, **flags):
 
 
 def counted(draw, folder):
-    """What a parameter more adds to an update: additions, multiplications and divisions, and roots."""
-    for optimizer, wanted in (("sgd(lr = 0.1)", (2, 0)), ("momentum(lr = 0.1)", (4, 0)), ("adagrad(lr = 0.1)", (6, 1)), ("adamw(lr = 0.1)", (13, 1))):
+    """What a parameter more adds to an update: additions, multiplications and divisions, and roots. The prelude's take a decay that a run may set."""
+    for optimizer, wanted in (("plain()", (2, 0)), ("heavy()", (4, 0)), ("squares()", (6, 1)), ("adamw(lr = 0.1)", (13, 1)),
+                              ("sgd(lr = 0.1)", (4, 0)), ("momentum(lr = 0.1)", (6, 0)), ("adagrad(lr = 0.1)", (8, 1))):
         few, more = sorted(draw.sample(range(5, 60), 2))
         rows = []
         for n in (few, more):

@@ -190,7 +190,8 @@ def check_model(name, file, defines, batch, dtypes=True, multiplies=False):
     expect(arena == f"{first['memory']['total'] / 2**20:.3f}", f"{name}: the screen's arena is {arena} MiB")
     expect(f"{first['model_flops']['exact']:,}" in text, f"{name}: the screen has other model FLOPs")
     top = text[text.index("TOP OPS"):].splitlines()
-    shares = [float(line.split()[-1]) for line in top[1:] if line and not line.startswith(("= all", "NOTE"))]
+    end = next(i for i, line in enumerate(top) if line.startswith("= all"))
+    shares = [float(line.split()[-1]) for line in top[1:end]]
     expect(abs(sum(shares) - 100) < 0.05 * len(shares) + 0.05, f"{name}: shares are {sum(shares)} %")
     return r
 
