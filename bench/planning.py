@@ -57,12 +57,14 @@ def examples(napkin):
     lines = []
     for model in ("mlp", "words", "optimizers", "gpt2", "llama"):
         run, seconds = timed(napkin, "plan", ROOT / f"examples/{model}.nap", "--json", "--threads=2")
+        if run.returncode:
+            sys.exit(run.stderr)
         plans = json.loads(run.stdout)
         ratios = {f"{p['strategy']} at {p['peak_bytes']}": p["transient_bytes"] / p["live_bytes"]
                   for p in plans["strategies"] + plans["frontier"] if p["live_bytes"]}
         unproven = [name for name, ratio in ratios.items() if ratio > 1.005]
         lines.append([model, len(ratios), f"{max(ratios.values()):.4f}", ", ".join(unproven) or "none", f"{seconds / len(ratios):.3f}"])
-    return table(["model", "plans", "largest arena / live bytes", "gap unproven", "seconds a plan, search and placement"], lines)
+    return table(["model", "plans", "largest arena / live bytes", "gap unproven", "seconds of the command a plan"], lines)
 
 
 # Work, model file, flags.

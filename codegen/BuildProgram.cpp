@@ -28,7 +28,8 @@ using Lines = std::set<std::pair<std::string, unsigned>>;
 static void collectLines(Location location, Lines &lines) {
   if (auto place = dyn_cast<FileLineColLoc>(location)) {
     if (place.getLine() > 0)
-      lines.insert({llvm::sys::path::filename(place.getFilename().getValue()).str(), place.getLine()});
+      lines.insert(
+          {llvm::sys::path::filename(place.getFilename().getValue()).str(), place.getLine()});
   } else if (auto named = dyn_cast<NameLoc>(location)) {
     collectLines(named.getChildLoc(), lines);
   } else if (auto call = dyn_cast<CallSiteLoc>(location)) {
@@ -189,6 +190,11 @@ void ProgramBuilder::copyModuleAttributes() {
   program.memoryBudget = integer("nap.memory_budget", 0);
   if (auto flops = module->getAttrOfType<FloatAttr>("nap.model_flops"))
     program.modelFlopsPerStep = flops.getValueAsDouble();
+  if (auto products = module->getAttrOfType<DictionaryAttr>("nap.product_flops"))
+    for (NamedAttribute entry : products)
+      if (auto type = rt::dtypeNamed(entry.getName().str()))
+        program.productFlops.emplace_back(*type,
+                                          cast<FloatAttr>(entry.getValue()).getValueAsDouble());
   // "d=64": what compiling fixed, so that an executable can refuse to set it.
   if (auto fixed = module->getAttrOfType<ArrayAttr>("nap.fixed"))
     for (auto choice : fixed.getAsRange<StringAttr>()) {
@@ -256,8 +262,8 @@ LogicalResult ProgramBuilder::addKernels() {
     kernels[info.name] = program.kernels.size();
     program.kernels.push_back(std::move(info));
   }
-  program.scratchBytesPerWorker =
-      (program.scratchBytesPerWorker + rt::arenaAlignment - 1) / rt::arenaAlignment * rt::arenaAlignment;
+  program.scratchBytesPerWorker = (program.scratchBytesPerWorker + rt::arenaAlignment - 1) /
+                                  rt::arenaAlignment * rt::arenaAlignment;
   return success();
 }
 

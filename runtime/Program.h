@@ -152,6 +152,9 @@ struct Program {
   int64_t memoryBudget = 0;         ///< bytes that the arena and all scratch may take; 0: no limit
   double modelFlopsPerStep = 0;     ///< of the model's graph, all micro-batches: the numerator of
                                     ///< MFU
+  /// FLOPs of a step's products, as the program makes them, by what they multiply; none where
+  /// nobody counted.
+  std::vector<std::pair<DType, double>> productFlops;
   /// Choices fixed by compiling, with their values: hyper-parameters that are not scalars, dims.
   std::vector<std::pair<std::string, std::string>> fixedChoices;
   std::vector<TensorInfo> tensors;
@@ -175,8 +178,7 @@ struct LoadedProgram {
   std::shared_ptr<const CudaCode> cuda = nullptr; ///< null: none
 };
 
-/// The element type that products of the program's policy multiply, bf16 of "mixed(bf16)": the peak
-/// that they run against.
+/// The element type that products of the program's policy multiply, bf16 of "mixed(bf16)".
 DType factorTypeOf(const Program &program);
 /// Elements of a tensor of this shape.
 int64_t elementsOf(const std::vector<int64_t> &shape);

@@ -37,8 +37,8 @@ static std::string printTensor(const TensorInfo &tensor) {
   if (!tensor.owner.empty())
     out += fmt::format(R"(, "owner": {})", quoteJson(tensor.owner));
   if (tensor.role == Role::scalar)
-    out += fmt::format(R"(, "value": {}, "settable": {})", numberJson(tensor.value),
-                       tensor.settable);
+    out +=
+        fmt::format(R"(, "value": {}, "settable": {})", numberJson(tensor.value), tensor.settable);
   if (tensor.idLimit != 0)
     out += fmt::format(R"(, "id_limit": {})", tensor.idLimit);
   if (tensor.idIgnored)
@@ -73,8 +73,7 @@ static std::string printLines(const std::vector<T> &items, int indent, Print pri
     return "[]";
   std::string out = "[\n";
   for (size_t i = 0; i < items.size(); ++i)
-    out += fmt::format("{:{}}{}{}\n", "", indent, print(items[i]),
-                       i + 1 < items.size() ? "," : "");
+    out += fmt::format("{:{}}{}{}\n", "", indent, print(items[i]), i + 1 < items.size() ? "," : "");
   return out + fmt::format("{:{}}]", "", indent - 2);
 }
 
@@ -97,6 +96,9 @@ std::string printProgram(const Program &program) {
   auto choice = [](const std::pair<std::string, std::string> &pair) {
     return fmt::format("[{}, {}]", quoteJson(pair.first), quoteJson(pair.second));
   };
+  auto product = [](const std::pair<DType, double> &pair) {
+    return fmt::format("[{}, {}]", quoteJson(nameOf(pair.first)), numberJson(pair.second));
+  };
   std::string out = "{\n";
   out += fmt::format("  \"format\": \"napkin-program\",\n  \"version\": {},\n", program.version);
   out += fmt::format("  \"model\": {},\n", quoteJson(program.model));
@@ -112,6 +114,8 @@ std::string printProgram(const Program &program) {
   if (program.memoryBudget != 0)
     out += fmt::format("  \"memory_budget\": {},\n", program.memoryBudget);
   out += fmt::format("  \"model_flops_per_step\": {},\n", numberJson(program.modelFlopsPerStep));
+  if (!program.productFlops.empty())
+    out += fmt::format("  \"product_flops\": {},\n", printLines(program.productFlops, 4, product));
   out += fmt::format("  \"fixed_choices\": {},\n", printLines(program.fixedChoices, 4, choice));
   out += fmt::format("  \"tensors\": {},\n", printLines(program.tensors, 4, printTensor));
   out += fmt::format("  \"kernels\": {},\n", printLines(program.kernels, 4, kernel));
@@ -211,6 +215,15 @@ static void readHeader(JsonReader &reader, const Json &object, Program &program)
   reader.read(object, "scratch_bytes_per_worker", program.scratchBytesPerWorker);
   reader.read(object, "memory_budget", program.memoryBudget, false);
   reader.read(object, "model_flops_per_step", program.modelFlopsPerStep);
+  if (const Json *products = reader.items(object, "product_flops", false))
+    for (const Json &pair : products->items) {
+      bool isPair = pair.items.size() == 2 && pair.items[0].isString() && pair.items[1].isNumber();
+      auto type = isPair ? dtypeNamed(pair.items[0].string) : std::nullopt;
+      if (!type)
+        reader.fail("'product_flops' holds something that is not a type and a number");
+      else
+        program.productFlops.emplace_back(*type, pair.items[1].number);
+    }
   reader.read(object, "seed", program.defaultSeed);
   if (const Json *choices = reader.items(object, "fixed_choices"))
     for (const Json &pair : choices->items) {

@@ -6,8 +6,9 @@
 //       for panel:
 //         pack rhs[k0.., n..]                    scratch [k][tileColumns], zeros beyond N; whole vectors
 //                                                in memory are packed by the first tile instead, and
-//                                                those after the first panel a share before each tile
-//                                                of the panel before
+//                                                where the schedule packs ahead, panels after the first
+//                                                a share before each tile of the panel before, in the
+//                                                other of two rooms
 //         for tile of rows:
 //           registers = k0 = 0 ? init or 0 : sums        scratch [panel][tile][tileRows][tileColumns]
 //           for k: registers += lhs[m.., k] * panel[k, ..]   fused multiply-adds, one chain an element
@@ -31,7 +32,8 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
   // Columns that are loaded in whole vectors are packed by the first tile that uses them.
   bool packsWhileMultiplying = w.columnsLayout() == ColumnsLayout::alongColumns &&
                                form.columnExtent() % schedule.tileColumns == 0;
-  bool packsAhead = packsWhileMultiplying && schedule.packAhead;
+  bool packsAhead = schedule.packAhead;
+  assert((!packsAhead || packsWhileMultiplying) && "panels are whole, columns side by side");
   w.loop(kernel.first(), kernel.last(), 1, [&](Value task) {
     ContractionBlock block = decodeTask(w, task);
     forEachTermBlock(w, [&](const TermBlock &terms) {

@@ -186,14 +186,14 @@ CudaParts nap::partCudaText(ArrayRef<CudaKernelText> kernels) {
     total += weightOf(kernel);
   int64_t most = total > wholeWeight ? partWeight : wholeWeight;
   CudaParts parts;
-  while (!kernels.empty()) {
+  do {
     size_t count = 0;
     for (int64_t weight = 0; count < kernels.size() && weight < most; ++count)
       weight += weightOf(kernels[count]);
     parts.partOf.insert(parts.partOf.end(), count, static_cast<int64_t>(parts.texts.size()));
     parts.texts.push_back(joinCudaText(kernels.take_front(count)));
     kernels = kernels.drop_front(count);
-  }
+  } while (!kernels.empty());
   return parts;
 }
 

@@ -69,7 +69,8 @@ public:
   /// nothing where none fits.
   std::optional<ModulePlan> fastestWithin(int64_t bytes) const;
 
-  /// The plan of the frontier of the fewest bytes, without searching for the others.
+  /// A plan of as few bytes as the frontier's first, without searching for the others; it may be
+  /// slower.
   ModulePlan leastPlan() const;
   /// The fastest plan within a budget among the named strategies and what the search finds for this
   /// budget alone: quicker than `frontier`, and now and then slower by a little. Nothing where none

@@ -7,12 +7,18 @@
 //
 // and on the module `nap.model_flops` and `nap.model_counts`, the work inside contractions that the
 // model asks for in one step, all micro-batches together (ModelFlops.h), unless they are there
-// already: no later pass changes them. With `module-only` that alone is written. Exact: nothing
-// else changes. Every op of the dialect has a cost rule (ir/CountsWork.h); one of another dialect
-// is an error.
+// already: no later pass changes them. With `module-only` that alone is written; else the module
+// says too what the program's own products of a step multiply,
+//
+//   nap.product_flops = {bf16 = 6.0e9, f32 = 1.0e3}     FLOPs inside contractions by operands' type
+//
+// Exact: nothing else changes. Every op of the dialect has a cost rule (ir/CountsWork.h); one of
+// another dialect is an error.
 #include "passes/Passes.h"
 #include "passes/Report.h"
 #include "passes/report/ModelFlops.h"
+
+#include <map>
 
 namespace nap {
 #define GEN_PASS_DEF_ANNOTATECOSTPASS
@@ -42,6 +48,26 @@ static LogicalResult checkRules(ModuleOp module) {
   return success();
 }
 
+/// FLOPs inside contractions of one step by the type of their operands.
+static DictionaryAttr productsByType(ModuleOp module, const SymbolTable &symbols) {
+  Work step;
+  for (auto [func, times] : stepFunctions(module))
+    for (Operation &op : cast<func::FuncOp>(func).getOps())
+      step.add(workOf(&op, symbols), times);
+  std::map<std::string, double> byType;
+  for (const Cost &part : step.parts)
+    if (part.mm > 0) {
+      std::string type;
+      llvm::raw_string_ostream(type) << part.compute;
+      byType[type] += double(part.mm);
+    }
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> entries;
+  for (const auto &[type, flops] : byType)
+    entries.push_back(builder.getNamedAttr(type, builder.getF64FloatAttr(flops)));
+  return builder.getDictionaryAttr(entries);
+}
+
 namespace {
 struct AnnotateCostPass : nap::impl::AnnotateCostPassBase<AnnotateCostPass> {
   using AnnotateCostPassBase::AnnotateCostPassBase;
@@ -63,6 +89,8 @@ struct AnnotateCostPass : nap::impl::AnnotateCostPassBase<AnnotateCostPass> {
         op.setAttr("nap.cost", costAttr(&getContext(), workOf(&op, symbols).total()));
         op.setAttr("nap.bytes_min", builder.getF64FloatAttr(double(leastBytes(&op, symbols))));
       }
+    if (DictionaryAttr products = productsByType(module, symbols); !products.empty())
+      module->setAttr("nap.product_flops", products);
   }
 };
 } // namespace

@@ -97,7 +97,7 @@ static int64_t gradientBytes(ModuleOp module) {
   return bytes;
 }
 
-/// "bytes -70%", "same work": what a pass did that it may do, or `isBroken` and what it may not.
+/// "bytes fall", "same work": what a pass did that it may do, or `isBroken` and what it may not.
 static void checkRow(LedgerRow &row, const LedgerRow *before) {
   if (!before)
     return;

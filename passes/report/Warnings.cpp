@@ -66,13 +66,11 @@ std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *dev
     const ModelFacts &facts = ledger.facts;
     std::string why =
         facts.fewestRows < facts.tokens
-            ? fmt::format("it takes {} rows for every weight, and some are multiplied "
-                          "with {}",
+            ? fmt::format("it takes {} rows for every weight, and some are multiplied with {}",
                           grouped(facts.tokens), grouped(facts.fewestRows))
         : facts.update.exact > 0
             ? "it leaves out the products of the optimizer"
-            : "it leaves out attention and counts looked-up tables and biases as "
-              "products";
+            : "it leaves out attention and counts looked-up tables and biases as products";
     if (std::abs(ratio - 1) > 0.03)
       warnings.push_back(fmt::format("6 N D is {:.1f} % {} the exact count: {}",
                                      100 * std::abs(1 / ratio - 1), ratio > 1 ? "below" : "above",

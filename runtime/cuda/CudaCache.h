@@ -20,7 +20,7 @@ Result<std::string> compileCudaCached(const std::string &text, const std::string
                                       int64_t mostBytes = int64_t(1) << 30);
 
 /// Code of each of several texts, each with an entry of its own; those that must be made are made
-/// on as many threads as the machine has. Fails as the first of them that fails.
+/// on as many threads as the process may use. Fails as the first of them that fails.
 Result<std::vector<std::string>> compileCudaCached(const std::vector<std::string> &texts,
                                                    const std::string &prelude,
                                                    const std::string &architecture);

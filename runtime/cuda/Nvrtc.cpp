@@ -2,6 +2,8 @@
 
 #include "runtime/cuda/Nvrtc.h"
 
+#include "runtime/execute/WorkerPool.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -202,7 +204,7 @@ void inParallel(size_t count, const std::function<void(size_t)> &work) {
     for (size_t i; (i = next++) < count;)
       work(i);
   };
-  size_t workers = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
+  size_t workers = std::min(count, static_cast<size_t>(usableProcessors()));
   std::vector<std::thread> helpers;
   while (helpers.size() + 1 < workers)
     helpers.emplace_back(takeTurns);

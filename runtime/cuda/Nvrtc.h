@@ -27,13 +27,13 @@ struct CudaBinary {
 Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelude,
                                const std::string &architecture);
 
-/// The same of several texts, on as many threads as the machine has, which change nothing of what
-/// comes out; fails as the first of them that fails.
+/// The same of several texts, on as many threads as the process may use, which change nothing of
+/// what comes out; fails as the first of them that fails.
 Result<std::vector<CudaBinary>> compileCuda(const std::vector<std::string> &texts,
                                             const std::string &prelude,
                                             const std::string &architecture);
 
-/// Calls `work` for 0, ..., count - 1, on as many threads as the machine has.
+/// Calls `work` for 0, ..., count - 1, on as many threads as the process may use.
 void inParallel(size_t count, const std::function<void(size_t)> &work);
 
 /// The options that every text is compiled with, beside the architecture, in one line.

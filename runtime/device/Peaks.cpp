@@ -42,6 +42,22 @@ double DevicePeaks::copyBytesPerSecond(int threads, double bytes) const {
   return best ? best->bytesPerSecond : 0;
 }
 
+double DevicePeaks::productFlopsPerSecond(const Program &program, int threads) const {
+  if (program.productFlops.empty())
+    return matrixFlopsPerSecond(factorTypeOf(program), threads);
+  double flops = 0, seconds = 0;
+  for (auto [type, count] : program.productFlops) {
+    double peak = matrixFlopsPerSecond(type, threads);
+    if (peak <= 0)
+      peak = matrixFlopsPerSecond(DType::f32, threads);
+    if (peak <= 0)
+      return 0;
+    flops += count;
+    seconds += count / peak;
+  }
+  return seconds > 0 ? flops / seconds : 0;
+}
+
 std::string deviceFilePath() {
   if (const char *path = std::getenv("NAPKIN_DEVICE_FILE"); path && *path)
     return path;

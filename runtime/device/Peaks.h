@@ -34,6 +34,10 @@ struct DevicePeaks {
   /// The bandwidth of a copy on this number of threads whose working set is the smallest measured
   /// one of at least `bytes`, or the largest; 0: not measured.
   double copyBytesPerSecond(int threads, double bytes) const;
+  /// FLOP/s at which the products of a program take as long as each at the peak of its own type, of
+  /// f32 where its own was not measured; those of the policy where nobody counted them. 0: not
+  /// measured.
+  double productFlopsPerSecond(const Program &program, int threads) const;
 };
 
 /// NAPKIN_DEVICE_FILE, or device.json in the cache folder; empty if there is neither.

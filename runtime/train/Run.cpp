@@ -371,8 +371,7 @@ Failure Run::train() {
   setting.samplesPerStep = runner->samplesPerStep();
   setting.tokensPerStep = runner->tokensPerStep();
   setting.flopsPerStep = program.modelFlopsPerStep;
-  setting.peakFlopsPerSecond =
-      peaks().matrixFlopsPerSecond(factorTypeOf(program), session.workers());
+  setting.peakFlopsPerSecond = peaks().productFlopsPerSecond(program, session.workers());
   setting.quiet = options.quiet;
   Progress progress(setting, std::move(log));
   watchForInterrupt();

@@ -154,6 +154,12 @@ static bool isNear(const std::string &name, const Tensor &wanted, const Memory &
       std::memcpy(&own, found.data + i * 8, 8);
     else
       own = floatAt(element, found, i);
+    if (std::isnan(own) && std::isnan(real))
+      continue;
+    if (std::isnan(own) != std::isnan(real)) {
+      fmt::print("{}: element {} is {} and not {}\n", name, i, own, real);
+      return false;
+    }
     double difference = std::abs(own - real);
     // A sum that lies between two bf16 may go to either.
     if (element.isBF16())
@@ -218,7 +224,8 @@ static bool isAsOnCpu(const std::string &name, RankedTensorType type, const Memo
     double x = numberAt(cpu, i), y = numberAt(cuda, i);
     if (std::isnan(x) && std::isnan(y))
       continue;
-    if (near == 0 && (x != y || std::signbit(x) != std::signbit(y))) {
+    if (std::isnan(x) != std::isnan(y) ||
+        (near == 0 && (x != y || std::signbit(x) != std::signbit(y)))) {
       fmt::print("{}: element {} is {} on the CPU and {} by the CUDA text\n", name, i, x, y);
       return false;
     }

@@ -4,7 +4,7 @@
 // Counters of each op, and the least bytes it moves; the module's FLOPs are those of contractions.
 // MODULE: module attributes {nap.model_counts = {dense = 210 : i64, exact = 210 : i64, half = 210 : i64, masked = 0 : i64, padded = 0 : i64}, nap.model_flops = 2.100000e+02 : f64}
 // MODULE-NOT: nap.cost
-// CHECK: module attributes {{.*}}nap.model_flops = 2.100000e+02 : f64}
+// CHECK: module attributes {{.*}}nap.model_flops = 2.100000e+02 : f64, nap.product_flops = {f32 = 2.100000e+02 : f64}}
 // CHECK: nap.einsum {{.+}}nap.bytes_min = 2.840000e+02 : f64, nap.cost = {mm = 210 : i64}
 // A broadcast counts its stored elements: 15 + 5 read, 15 written.
 // CHECK: nap.add {{.+}}nap.bytes_min = 1.400000e+02 : f64, nap.cost = {vec = 15 : i64}

@@ -80,7 +80,10 @@ static void testSmallFloats() {
 }
 
 static void testProgramText() {
-  for (const LoadedProgram &toy : {linearProgram(4, 1), linearProgram(2, 2), bigramProgram()}) {
+  LoadedProgram mixed = linearProgram(4, 1);
+  mixed.program.productFlops = {{DType::bf16, 1e12}, {DType::f32, 1}};
+  for (const LoadedProgram &toy :
+       {linearProgram(4, 1), linearProgram(2, 2), bigramProgram(), mixed}) {
     std::string text = printProgram(toy.program), error;
     std::optional<Program> again = parseProgram(text, error);
     expectText(error, "");
@@ -133,6 +136,10 @@ static void testWrongPrograms() {
              "program: 'load' is not an object");
   expectText(parseAfter("\"fixed_choices\": [", "\"fixed_choices\": [5, "),
              "program: 'fixed_choices' holds something that is not a pair of strings");
+  for (const char *products : {"[5]", "[[\"f32\"]]", "[[\"f33\", 5]]", "[[\"f32\", \"5\"]]"})
+    expectText(parseAfter("\"fixed_choices\"",
+                          fmt::format("\"product_flops\": {}, \"fixed_choices\"", products)),
+               "program: 'product_flops' holds something that is not a type and a number");
   expectText(parseAfter("{", "["), "program: missing a comma or ']' after an array element at byte 12");
 }
 
@@ -327,6 +334,20 @@ static void testDeviceFile() {
   expect(!refused && !refused.error().message.empty(), "a set beyond the memory is an error, not 0");
 }
 
+/// Products of several types take as long as each at its own peak.
+static void testProductPeaks() {
+  DevicePeaks peaks;
+  peaks.matrices = {{DType::f32, 2, 1e12}, {DType::bf16, 2, 4e12}};
+  Program program;
+  program.policy = "mixed(bf16)";
+  expect(peaks.productFlopsPerSecond(program, 2) == 4e12, "uncounted products are the policy's");
+  program.productFlops = {{DType::bf16, 8e12}, {DType::f32, 2e12}};
+  expect(peaks.productFlopsPerSecond(program, 2) == 2.5e12, "1e13 FLOPs take 4 s: 2 s each");
+  program.productFlops.emplace_back(DType::f64, 1e12);
+  expect(peaks.productFlopsPerSecond(program, 2) == 2.2e12, "a type without a peak is at f32's");
+  expect(peaks.productFlopsPerSecond(program, 3) == 0, "no such threads, no peak");
+}
+
 /// The number after the `column`-th blank gap of the line that begins with `name`.
 static double numberAt(const std::string &text, const std::string &name, int column) {
   size_t at = text.find("\n" + name);
@@ -384,6 +405,7 @@ static void testProfile() {
 
 int main() {
   testProfile();
+  testProductPeaks();
   testPhiloxKnownAnswers();
   testPermutationsAreOnto();
   testHalvesRoundTrip();

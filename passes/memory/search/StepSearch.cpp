@@ -72,7 +72,8 @@ std::vector<int64_t> StepSearch::timeBounds(const std::vector<int64_t> &budgets)
                 ? from.costs[step]
                 : std::min(from.costs[step], from.costs[stages.first] + from.costs[stages.second]);
   }
-  std::vector<int64_t> bounds = planning::addedTimeBounds(leastCosts, budgets, limitsOf(isLong()).mayMove);
+  std::vector<int64_t> bounds =
+      planning::addedTimeBounds(leastCosts, budgets, limitsOf(isLong()).mayMove);
   for (int64_t &bound : bounds)
     bound += once;
   return bounds;

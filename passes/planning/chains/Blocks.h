@@ -11,8 +11,9 @@ namespace nap::planning {
 /// for all budgets at once.
 ///
 /// The problem's steps, in the order of their numbers, part wherever the forward pass hands a
-/// single tensor on. For every kind of block, once: ways to run it that hold more or less while the
-/// blocks behind it run, by the search for single problems. Then, for every stretch of blocks and
+/// single tensor on, or where there are few such places, two or three of the fewest bytes. For every
+/// kind of block, once: ways to run it that hold more or less while the blocks behind it run, by the
+/// search for single problems. Then, for every stretch of blocks and
 /// every amount of memory: the first block runs in one of its ways around what is behind it, or all
 /// run up to some block whose input is then held while what is behind is reversed, and what is
 /// before afterwards (Beaumont et al. 2020, rotor; of which a way is more than "all is saved").

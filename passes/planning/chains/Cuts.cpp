@@ -239,6 +239,8 @@ std::vector<Cut> Parting::findCuts() const {
   for (int64_t at = firstBackward / 4; at <= firstBackward * 3 / 4; ++at)
     if (isSmall(at))
       least = std::min(least, handed.bytes[at]);
+  if (least == std::numeric_limits<int64_t>::max())
+    return cuts;
   std::vector<Cut> wider =
       cutsWhere([&](int64_t at) { return isSmall(at) && handed.bytes[at] <= least + least / 8; });
   return wider.size() > cuts.size() ? wider : cuts;

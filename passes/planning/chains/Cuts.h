@@ -20,16 +20,17 @@ struct ChainOfBlocks {
   std::vector<int64_t> turn, rest;
   /// What the last block hands to the turn, and the turn to the last block.
   std::vector<int64_t> lastInputs, lastGradients;
-  /// Per tensor: it is nothing that blocks could hold or not: it is kept, or written once and read
-  /// by many blocks; or it is written on the way back for the rest alone, which is left out of
+  /// Per tensor: it is nothing that blocks could hold or not: it is kept, or has hardly any bytes, or
+  /// is written once and read by many blocks; or it is written on the way back for the rest alone, which is left out of
   /// `pinnedBytes`.
   std::vector<bool> isPinned;
   /// Bytes of what is live throughout.
   int64_t pinnedBytes = 0;
 };
 
-/// Parts the problem's steps, in the order of their numbers, wherever a single tensor is handed on
-/// that the way back reads too.
+/// Parts the problem's steps, in the order of their numbers, wherever a single tensor (or, where
+/// there are few such places, two or three of the fewest bytes) is handed on that the way back reads
+/// too.
 /// The steps before `firstBackward` are the forward pass; -1: those before the first step at which
 /// the most results wait for a reader. A chain of fewer than two blocks is none.
 ChainOfBlocks partIntoBlocks(const RematFacts &facts, int64_t firstBackward);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -283,11 +284,13 @@ Sequence nap::planning::bestOfOrders(const RematProblem &problem, int64_t partin
     // An order that leaves something out is none: edges of overwriting may close a circle.
     if (order.size() != facts.reads.size())
       continue;
-    std::stable_partition(order.begin(), order.end(),
-                          [&](int64_t number) { return number < parting; });
-    RematState next(facts, order, 0);
-    if (next.assign(order) && next.peak() < best.peak())
-      best.assign(std::move(order));
+    auto isForward = [&](int64_t number) { return number < parting; };
+    Sequence parted;
+    std::copy_if(order.begin(), order.end(), std::back_inserter(parted), isForward);
+    std::remove_copy_if(order.begin(), order.end(), std::back_inserter(parted), isForward);
+    RematState next(facts, parted, 0);
+    if (next.assign(parted) && next.peak() < best.peak())
+      best.assign(std::move(parted));
   }
   return best.sequence;
 }

@@ -95,10 +95,14 @@ static void model(llvm::raw_ostream &out, const Ledger &ledger) {
   for (const ModelPart &part : facts.parts)
     line(part.name, part.flops.exact);
   line("= forward", facts.forward.exact);
+  std::string step =
+      facts.update.exact > 0 ? "forward + backward + update" : "forward + backward";
   if (whole)
-    line("forward + backward, causal exact", whole->exact);
+    line(step + ", causal exact", whole->exact);
+  if (whole && facts.update.exact > 0)
+    line("of them the update", facts.update.exact);
   if (whole && whole->masked > 0)
-    line("forward + backward, causal dense", whole->dense - whole->padded);
+    line(step + ", causal dense", whole->dense - whole->padded);
   if (Count flops = findPreset("gpt3_d1")->count(facts); whole && flops > 0)
     line("6 N D", flops);
   out << "</table>\n";

@@ -43,13 +43,21 @@ nap.kernel_def reduction @spread {
 
 // Register tiles of a product fit the target's vectors: those that the option names, else those of
 // the module's target, else the widest.
-// CHECK: @product {{.*}}lanes = 16 : i64{{.*}}tasks = 8 : i64, tile_columns = 64 : i64, tile_rows = 6 : i64
+// CHECK: @product {{.*}}lanes = 16 : i64, pack_ahead = 0 : i64{{.*}}tasks = 8 : i64, tile_columns = 64 : i64, tile_rows = 6 : i64
 // WIDE: @product {{.*}}lanes = 16 : i64{{.*}}tasks = 8 : i64, tile_columns = 64 : i64, tile_rows = 6 : i64
 // NARROW: @product {{.*}}lanes = 8 : i64{{.*}}tasks = 8 : i64, tile_columns = 24 : i64, tile_rows = 4 : i64
 nap.kernel_def contraction @product {
 ^bb0(%a: tensor<240x96xf32>, %b: tensor<96x480xf32>):
   %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<240x96xf32>, tensor<96x480xf32>) -> tensor<240x480xf32>
   nap.yield %y : tensor<240x480xf32>
+}
+
+// Where a block has several whole panels, each is packed while the one before it is multiplied.
+// CHECK: @panels {{.*}}column_block = 240 : i64{{.*}}pack_ahead = 1 : i64{{.*}}tile_columns = 48 : i64
+nap.kernel_def contraction @panels {
+^bb0(%a: tensor<290x71xf32>, %b: tensor<71x960xf32>):
+  %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<290x71xf32>, tensor<71x960xf32>) -> tensor<290x960xf32>
+  nap.yield %y : tensor<290x960xf32>
 }
 
 // A product of few tiles has as many tasks as are asked for, or as it has tiles.

@@ -1,10 +1,12 @@
 /* A library with the functions that libnvrtc.so.12 and libnvrtc.so.13 have in common, of those that napkin uses; what it
-   compiles is its version. MAJOR and MINOR are given when it is built. */
+   compiles is its version and the text's length. MAJOR and MINOR are given when it is built. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char code[64];
+/* A program is created, compiled and read by one thread. */
+static _Thread_local char code[128];
+static _Thread_local size_t textBytes;
 
 static int put(char *to) {
   memcpy(to, code, strlen(code) + 1);
@@ -31,10 +33,11 @@ int nvrtcGetSupportedArchs(int *architectures) {
 int nvrtcCreateProgram(void **program, const char *text, const char *name, int headers, const char *const *contents,
                        const char *const *names) {
   *program = code;
+  textBytes = strlen(text);
   return headers != 1 || !strstr(text, names[0]);
 }
 int nvrtcCompileProgram(void *program, int count, const char *const *options) {
-  snprintf(code, sizeof(code), "code by stand-in %d.%d %s", MAJOR, MINOR, options[0]);
+  snprintf(code, sizeof(code), "code by stand-in %d.%d %s of %zu bytes", MAJOR, MINOR, options[0], textBytes);
   return 0;
 }
 int nvrtcDestroyProgram(void **program) { return 0; }
