@@ -103,7 +103,18 @@ void Epilogue::write() {
   Value columns = w.minimum(w.constant(s.tileColumns), w.sub(block.columnCount, firstColumn));
   Value rows = w.minimum(w.constant(s.tileRows), w.sub(block.rowCount, tile.firstRow));
   Value n0 = w.add(block.n0, firstColumn);
+  // The tile that comes next: below this one, or the first of the next panel. Where no pairs are
+  // multiplied, the loop over terms asks for its own tile's rows.
+  SmallVector<TouchedMemory> touched;
+  if (s.pairs())
+    touched = touchedByTile(w);
+  Value below = w.add(tile.firstRow, s.tileRows);
+  Value isLast = w.isAtMost(block.rowCount, below);
+  Value nextRow = arith::SelectOp::create(w.b, isLast, w.constant(0), below);
+  Value nextColumn =
+      arith::SelectOp::create(w.b, isLast, w.add(firstColumn, s.tileColumns), firstColumn);
   w.loop(w.constant(0), rows, 1, [&](Value i) {
+    prefetchTouched(w, block, touched, w.add(nextRow, i), nextColumn);
     Value m = w.add(w.add(block.m0, tile.firstRow), i);
     Value place = w.add(block.resultBase, w.offsetOf(m, form.rows, &ContractionAxis::strideResult));
     Value from = w.add(tile.sums, w.mul(i, s.tileColumns));
