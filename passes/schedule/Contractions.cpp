@@ -48,10 +48,12 @@ static double taskCost(const ContractionForm &form, const ContractionSchedule &s
   double terms = double(form.contractedExtent());
   double rows = double(rowTiles * schedule.tileRows);
   double columns = double(panels * schedule.tileColumns);
-  // A tile takes its multiply-adds or its loads, whichever are more: two of each a cycle.
+  // A tile takes its multiply-adds or its loads, two of each a cycle, or waits for its own sums: as
+  // many as two units finish within an addition's latency, and some to spare.
+  constexpr double sumsUnderWay = 10;
   double vectors = double(schedule.tileColumns / schedule.lanes), high = double(schedule.tileRows);
-  double loads = std::max(1.0, (high + vectors) / (high * vectors));
-  double multiply = rows * columns * terms / (2 * double(schedule.lanes)) * loads;
+  double slower = std::max({1.0, (high + vectors) / (high * vectors), sumsUnderWay / (high * vectors)});
+  double multiply = rows * columns * terms / (2 * double(schedule.lanes)) * slower;
   auto isUnit = [](llvm::ArrayRef<ContractionAxis> axes, int64_t ContractionAxis::*stride) {
     return axes.size() == 1 && axes.front().*stride == 1;
   };
@@ -107,7 +109,8 @@ static double chooseBlocks(ContractionSchedule &schedule, const ContractionForm 
 static void chooseTileAndBlocks(ContractionSchedule &schedule, const ContractionForm &form,
                                 int64_t vectorBytes, int64_t columnUnit,
                                 int64_t leastTasks) {
-  Limits limits = vectorBytes >= 64 ? Limits{256, 384} : Limits{128, 384};
+  // With narrow vectors whole tiles of 6 rows, and of 4, just above a common 256.
+  Limits limits = vectorBytes >= 64 ? Limits{256, 384} : Limits{264, 384};
   // Rows are packed once a block of columns.
   if (schedule.packRows)
     limits.columns *= 2;
@@ -152,8 +155,9 @@ ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, 
   chooseTileAndBlocks(schedule, form, vectorBytes,
                       hasEpilogue ? kEpilogueLanes : schedule.lanes, leastTasks);
   // Whole panels of neighbouring columns, where there is more than one, and more than one tile to
-  // multiply meanwhile.
-  schedule.packAhead = form.columns.size() == 1 && form.columns.front().strideRhs == 1 &&
+  // multiply meanwhile. Processors without 64-byte vectors multiply a panel for longer and were
+  // slower so.
+  schedule.packAhead = vectorBytes >= 64 && form.columns.size() == 1 && form.columns.front().strideRhs == 1 &&
                        form.columnExtent() % schedule.tileColumns == 0 &&
                        schedule.columnBlock > schedule.tileColumns &&
                        schedule.rowBlock > schedule.tileRows;

@@ -67,3 +67,16 @@ nap.kernel_def contraction @small_product {
   %y = nap.einsum "mk,kn->mn" %a, %b : (tensor<33x7xf32>, tensor<7x49xf32>) -> tensor<33x49xf32>
   nap.yield %y : tensor<33x49xf32>
 }
+
+// Behind sums that others are computed from, tiles have whole vectors of the epilogue, and as many
+// sums as keep two units busy: 2 x 32 would have 8 of 8 lanes. Panels are packed ahead with the
+// widest vectors alone.
+// CHECK: @bias {{.*}}pack_ahead = 1 : i64
+// NARROW: @bias {{.*}}pack_ahead = 0 : i64{{.*}}tile_columns = 16 : i64, tile_rows = 6 : i64
+nap.kernel_def contraction @bias {
+^bb0(%x: tensor<256x768xf32>, %w: tensor<768x2304xf32>, %b: tensor<2304xf32>):
+  %p = nap.einsum "mk,kn->mn" %x, %w : (tensor<256x768xf32>, tensor<768x2304xf32>) -> tensor<256x2304xf32>
+  %s = nap.broadcast %b [1] : tensor<2304xf32> -> tensor<256x2304xf32>
+  %y = nap.add %p, %s : tensor<256x2304xf32>
+  nap.yield %y : tensor<256x2304xf32>
+}
