@@ -34,7 +34,7 @@ private:
   void emitTask(Value task);
   void emitQueries();
   void weighBlock(bool isEdge);
-  int64_t tileRows(int64_t rows) const { return (rows + s.tileRows - 1) / s.tileRows * s.tileRows; }
+  int64_t tileRows(int64_t rows) const { return llvm::alignTo(rows, s.tileRows); }
 
   AttentionBackwardOp attention;
   Tensor q, k, v, out, lse, dout, dq, dk, dv;

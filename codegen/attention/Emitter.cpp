@@ -148,7 +148,7 @@ void AttentionEmitter::loadRows(const Tensor &tensor, Value base, Value first, V
         x = arith::MulFOp::create(b, x, real(factor));
       store(x, to, add(row, c));
     }
-    clear(row, (width + s.lanes - 1) / s.lanes * s.lanes);
+    clear(row, llvm::alignTo(width, s.lanes));
   });
   loop(count, constant(rows), 1, [&](Value r) { clear(mul(r, padded), 0); });
 }
@@ -171,8 +171,8 @@ void AttentionEmitter::storeRows(Value from, int64_t padded, const Tensor &tenso
     constexpr int64_t rowsAhead = 4;
     int64_t lineElements = kLineBytes * 8 / element.getIntOrFloatBitWidth();
     for (int64_t c = 0; c < width; c += lineElements)
-      memref::PrefetchOp::create(b, tensor.memory, ValueRange{add(to, rowsAhead * rowStride + c)},
-                                 /*isWrite=*/true, /*localityHint=*/3, /*isDataCache=*/true);
+      prefetch(tensor.memory, add(to, rowsAhead * rowStride + c), /*toFirstLevel=*/true,
+               /*isWritten=*/true);
     for (int64_t c = 0; c < width; c += s.lanes) {
       Value x = narrow(load(from, add(row, c)), element), place = add(to, c);
       if (c + s.lanes <= width)

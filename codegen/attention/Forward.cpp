@@ -125,7 +125,7 @@ void ForwardEmitter::finish(Value lead, Value count) {
 }
 
 void ForwardEmitter::emitTask(Value task) {
-  int64_t width = s.queryBlock, blocks = (shape.queries + width - 1) / width;
+  int64_t width = s.queryBlock, blocks = llvm::divideCeil(shape.queries, width);
   wholeHead = quotient(task, blocks);
   Value lead = quotient(wholeHead, shape.heads);
   head = remainder(wholeHead, shape.heads);
@@ -154,7 +154,7 @@ void ForwardEmitter::emitTask(Value task) {
     else
       weighBlock(false);
     multiply({values, {}, 1, s.valueWidth}, {scores, {}, 1, width}, {sumsOfValues, {}, width, 1},
-             (shape.valueSize + s.tileRows - 1) / s.tileRows * s.tileRows, width, s.keyBlock,
+             llvm::alignTo(shape.valueSize, s.tileRows), width, s.keyBlock,
              /*accumulate=*/true, Spares::keys);
   });
   finish(lead, count);

@@ -1,6 +1,7 @@
 // Index arithmetic and control flow, for skeletons that are written by hand.
 #include "codegen/body/IndexWriter.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -10,6 +11,11 @@ Value IndexWriter::mul(Value x, int64_t y) {
   if (y == 0)
     return constant(0);
   return y == 1 ? x : arith::MulIOp::create(b, x, constant(y));
+}
+
+void IndexWriter::prefetch(Value memory, Value place, bool toFirstLevel, bool isWritten) {
+  memref::PrefetchOp::create(b, memory, ValueRange{place}, isWritten,
+                             /*localityHint=*/toFirstLevel ? 3 : 2, /*isDataCache=*/true);
 }
 
 void IndexWriter::loop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {

@@ -20,6 +20,10 @@ struct IndexWriter {
   mlir::Value sub(mlir::Value x, mlir::Value y) { return mlir::arith::SubIOp::create(b, x, y); }
   mlir::Value mul(mlir::Value x, int64_t y);
 
+  /// Asks for the line at `place`, to the first-level cache or to the second; to write it, for the
+  /// line alone.
+  void prefetch(mlir::Value memory, mlir::Value place, bool toFirstLevel, bool isWritten = false);
+
   /// A loop over [low, high) by `step`; the body gets the counter.
   void loop(mlir::Value low, mlir::Value high, int64_t step,
             llvm::function_ref<void(mlir::Value)> body);

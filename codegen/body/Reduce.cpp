@@ -71,7 +71,7 @@ SmallVector<Value> Body::rowBlock(ArrayRef<Sum> sums, int64_t n, Linear first) {
   constexpr int64_t groups = kRunningSums / kLanes;
   unfit += width != kLanes;
   int64_t turns = n / kRunningSums, rest = n % kRunningSums;
-  size_t perSum = turns ? groups : (rest + kLanes - 1) / kLanes;
+  size_t perSum = turns ? groups : llvm::divideCeil(rest, kLanes);
   SmallVector<Value> nothing = neutrals(*this, entry, sums, true);
   // Those of the first sum, of the second, ...
   SmallVector<Value> running;

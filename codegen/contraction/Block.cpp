@@ -8,8 +8,8 @@ ContractionBlock nap::decodeTask(ContractionWriter &w, Value task) {
   const ContractionForm &form = w.form;
   const ContractionSchedule &s = w.schedule;
   int64_t rows = form.rowExtent(), columns = form.columnExtent();
-  int64_t columnBlocks = (columns + s.columnBlock - 1) / s.columnBlock;
-  int64_t rowBlocks = (rows + s.rowBlock - 1) / s.rowBlock;
+  int64_t columnBlocks = llvm::divideCeil(columns, s.columnBlock);
+  int64_t rowBlocks = llvm::divideCeil(rows, s.rowBlock);
   Value columnIndex = arith::RemUIOp::create(w.b, task, w.constant(columnBlocks));
   Value rest = arith::DivUIOp::create(w.b, task, w.constant(columnBlocks));
   Value rowIndex = arith::RemUIOp::create(w.b, rest, w.constant(rowBlocks));

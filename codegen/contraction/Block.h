@@ -44,11 +44,10 @@ NextPanel panelAfter(ContractionWriter &w, const ContractionBlock &block, const 
 void packColumns(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
                  mlir::Value panel);
 
-/// Packs a share of the panel after `panel`, if the block has one, to be called before each tile
-/// `number` of `panel` and once after the last: the terms that the tile before asked for. Columns
-/// lie side by side, and panels are whole.
+/// Packs a share of the panel after the tile's, if the block has one, to be called after each tile:
+/// the terms that the tile asked for. Columns lie side by side, and panels are whole.
 void packAhead(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
-               mlir::Value panel, mlir::Value number);
+               const ContractionTile &tile);
 
 /// Where in scratch a panel is packed.
 mlir::Value packedPlace(ContractionWriter &w, mlir::Value panel);

@@ -22,6 +22,7 @@ private:
   Value sumsAt(Body &body, Value place, bool isVector);
   void writeVector(Value row, Value sums, Value column, Value count, bool isWhole);
   void writeElement(Value place, Value sums);
+  void prefetchNext(ArrayRef<TouchedMemory> touched, Value row);
   void storeResults(Body &body, function_ref<SmallVector<Linear>(ArrayRef<int64_t>)> indexOf,
                     const Linear &place);
 
@@ -97,24 +98,30 @@ void Epilogue::writeElement(Value place, Value sums) {
       body, [&](ArrayRef<int64_t> shape) { return body.space().delinearize(form, shape); }, form);
 }
 
+/// Asks for a row of the tile that comes next: below this one, or the first of the next panel.
+void Epilogue::prefetchNext(ArrayRef<TouchedMemory> touched, Value row) {
+  Value firstColumn = w.mul(tile.panel, s.tileColumns);
+  Value below = w.add(tile.firstRow, s.tileRows);
+  Value isLast = w.isAtMost(block.rowCount, below);
+  Value nextRow = arith::SelectOp::create(w.b, isLast, w.constant(0), below);
+  Value nextColumn =
+      arith::SelectOp::create(w.b, isLast, w.add(firstColumn, s.tileColumns), firstColumn);
+  prefetchTouched(w, block, touched, w.add(nextRow, row), nextColumn);
+}
+
 void Epilogue::write() {
   const ContractionForm &form = w.form;
   Value firstColumn = w.mul(tile.panel, s.tileColumns);
   Value columns = w.minimum(w.constant(s.tileColumns), w.sub(block.columnCount, firstColumn));
   Value rows = w.minimum(w.constant(s.tileRows), w.sub(block.rowCount, tile.firstRow));
   Value n0 = w.add(block.n0, firstColumn);
-  // The tile that comes next: below this one, or the first of the next panel. Where no pairs are
-  // multiplied, the loop over terms asks for its own tile's rows.
+  // Where no pairs are multiplied, the loop over terms asks for its own tile's rows, in shares.
   SmallVector<TouchedMemory> touched;
   if (s.pairs())
     touched = touchedByTile(w);
-  Value below = w.add(tile.firstRow, s.tileRows);
-  Value isLast = w.isAtMost(block.rowCount, below);
-  Value nextRow = arith::SelectOp::create(w.b, isLast, w.constant(0), below);
-  Value nextColumn =
-      arith::SelectOp::create(w.b, isLast, w.add(firstColumn, s.tileColumns), firstColumn);
   w.loop(w.constant(0), rows, 1, [&](Value i) {
-    prefetchTouched(w, block, touched, w.add(nextRow, i), nextColumn);
+    if (!touched.empty())
+      prefetchNext(touched, i);
     Value m = w.add(w.add(block.m0, tile.firstRow), i);
     Value place = w.add(block.resultBase, w.offsetOf(m, form.rows, &ContractionAxis::strideResult));
     Value from = w.add(tile.sums, w.mul(i, s.tileColumns));

@@ -7,7 +7,7 @@
 //         pack rhs[k0.., n..]                    scratch [k][tileColumns], zeros beyond N; whole vectors
 //                                                in memory are packed by the first tile instead, and
 //                                                where the schedule packs ahead, panels after the first
-//                                                a share before each tile of the panel before, in the
+//                                                a share after each tile of the panel before, in the
 //                                                other of two rooms
 //         for tile of rows:
 //           registers = k0 = 0 ? init or 0 : sums        scratch [panel][tile][tileRows][tileColumns]
@@ -30,8 +30,7 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
     return lowerPairContraction(kernel, form, schedule);
   ContractionWriter w(kernel, form, schedule);
   // Columns that are loaded in whole vectors are packed by the first tile that uses them.
-  bool packsWhileMultiplying = w.columnsLayout() == ColumnsLayout::alongColumns &&
-                               form.columnExtent() % schedule.tileColumns == 0;
+  bool packsWhileMultiplying = form.hasWholePanels(schedule.tileColumns);
   bool packsAhead = schedule.packAhead;
   assert((!packsAhead || packsWhileMultiplying) && "panels are whole, columns side by side");
   w.loop(kernel.first(), kernel.last(), 1, [&](Value task) {
@@ -46,6 +45,8 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
           tile.next = next;
           tile.packsPanel = packsPanel;
           multiplyTile(w, block, terms, tile);
+          if (packsAhead)
+            packAhead(w, block, terms, tile);
         };
         auto multiplyFirst = [&] { multiply(w.constant(0), /*packsPanel=*/true); };
         Value from = w.constant(packsWhileMultiplying);
@@ -58,13 +59,7 @@ void nap::lowerContraction(KernelFunction kernel, const ContractionForm &form,
         } else {
           packColumns(w, block, terms, panel);
         }
-        w.loop(from, block.tiles, 1, [&](Value number) {
-          if (packsAhead)
-            packAhead(w, block, terms, panel, number);
-          multiply(number, /*packsPanel=*/false);
-        });
-        if (packsAhead)
-          packAhead(w, block, terms, panel, block.tiles);
+        w.loop(from, block.tiles, 1, [&](Value number) { multiply(number, /*packsPanel=*/false); });
       });
     });
   });

@@ -19,8 +19,6 @@ static constexpr int64_t kMostLines = 6;
 /// for.
 static constexpr int64_t kLinesAtOnce = 12;
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 namespace {
 /// Writes the loop over terms.
 class TileLoop {
@@ -129,8 +127,7 @@ void TileLoop::prefetchRows(Value k) {
   // Rows that share a set of the first-level cache would push each other out.
   if (w.form.rows.size() != 1 || w.form.rows.front().strideLhs * s.elementBytes % kSetBytes == 0)
     return;
-  int64_t stride = w.form.rows.front().strideLhs,
-          share = (s.tileRows + kLineTurns - 1) / kLineTurns;
+  int64_t stride = w.form.rows.front().strideLhs, share = llvm::divideCeil(s.tileRows, kLineTurns);
   Value turn = arith::RemUIOp::create(w.b, arith::DivUIOp::create(w.b, k, w.constant(kTurn)),
                                       w.constant(kLineTurns));
   Value from = w.add(w.add(rows[0], k), w.mul(turn, share * stride));
@@ -151,7 +148,7 @@ void TileLoop::prefetchPanel(Value k) {
   int64_t lines = (along ? s.tileColumns : s.contractedBlock) / lineElements + 1;
   int64_t turnsATile = std::max<int64_t>(1, s.contractedBlock / kLineTerms);
   int64_t linesAtOnce =
-      std::min((stretches * lines + tiles * turnsATile - 1) / (tiles * turnsATile), kMostLines);
+      std::min<int64_t>(llvm::divideCeil(stretches * lines, tiles * turnsATile), kMostLines);
   // Where there are fewer lines than turns, some are asked for twice.
   Value turn = w.add(w.mul(tile.number, turnsATile * kLineTurns),
                      arith::DivUIOp::create(w.b, k, w.constant(kTurn)));
@@ -215,10 +212,11 @@ SmallVector<Value> TileLoop::addWholeTurns(Value whole, ValueRange sums) {
     return addTurns(w.constant(0), whole, sums);
   int64_t linesARow = 0;
   for (const TouchedMemory &memory : touched)
-    linesARow += ceilDiv(s.tileColumns, memory.lineElements);
+    linesARow += llvm::divideCeil(s.tileColumns, memory.lineElements);
   int64_t rowsAtOnce = std::clamp<int64_t>(kLinesAtOnce / linesARow, 1, s.tileRows);
-  int64_t shares = ceilDiv(s.tileRows, rowsAtOnce);
-  int64_t termsAShare = ceilDiv(ceilDiv(s.contractedBlock, kTurn), shares) * kTurn;
+  int64_t shares = llvm::divideCeil(s.tileRows, rowsAtOnce);
+  int64_t termsAShare =
+      llvm::divideCeil(llvm::divideCeil(s.contractedBlock, kTurn), shares) * kTurn;
   return termLoop(w.constant(0), w.constant(shares), 1, sums,
                   [&](Value share, ValueRange carried) {
                     prefetchResults(w.mul(share, rowsAtOnce), rowsAtOnce);

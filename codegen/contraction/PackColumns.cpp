@@ -115,20 +115,18 @@ Value nap::packedPlace(ContractionWriter &w, Value panel) {
 }
 
 void nap::packAhead(ContractionWriter &w, const ContractionBlock &block, const TermBlock &terms,
-                    Value panel, Value number) {
-  Value next = w.add(panel, 1);
+                    const ContractionTile &tile) {
+  Value next = w.add(tile.panel, 1);
   Value share = arith::CeilDivUIOp::create(w.b, terms.count, block.tiles);
   auto reach = [&](Value tiles) {
     return w.minimum(arith::MulIOp::create(w.b, tiles, share), terms.count);
   };
-  Value isFirst = w.isAtMost(number, w.constant(0));
-  Value before = arith::SelectOp::create(w.b, isFirst, w.constant(0), w.add(number, -1));
   w.branch(
       w.isAtMost(w.add(next, 1), block.panels),
       [&] {
         Panel columns{w.add(block.n0, w.mul(next, w.schedule.tileColumns))};
-        packAlongColumns(w, block, terms, columns, /*whole=*/true, reach(before), reach(number),
-                         packedPlace(w, next));
+        packAlongColumns(w, block, terms, columns, /*whole=*/true, reach(tile.number),
+                         reach(w.add(tile.number, 1)), packedPlace(w, next));
       },
       [] {});
 }

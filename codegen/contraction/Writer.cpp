@@ -99,8 +99,3 @@ Value ContractionWriter::maskBelow(Value count) {
   auto type = VectorType::get({schedule.lanes}, b.getI1Type());
   return vector::CreateMaskOp::create(b, type, ValueRange{lanes});
 }
-
-void ContractionWriter::prefetch(Value memory, Value place, bool toFirstLevel, bool isWritten) {
-  memref::PrefetchOp::create(b, memory, ValueRange{place}, isWritten,
-                             /*localityHint=*/toFirstLevel ? 3 : 2, /*isDataCache=*/true);
-}

@@ -64,10 +64,6 @@ struct ContractionWriter : IndexWriter {
   mlir::Value toResult(mlir::Value sums);
   /// Which of a vector's lanes are below `count`; none where it is negative.
   mlir::Value maskBelow(mlir::Value count);
-
-  /// Asks for the line at `place`, to the first-level cache or to the second; to write it, for the
-  /// line alone.
-  void prefetch(mlir::Value memory, mlir::Value place, bool toFirstLevel, bool isWritten = false);
 };
 
 } // namespace nap

@@ -45,6 +45,9 @@ static Value expRest(const Formulas &f, Value r) {
                           0x1.a1b5cap-13f});
 }
 
+/// e^r - 1.
+static Value expTail(const Formulas &f, Value r) { return f.fma(expRest(f, r), f.mul(r, r), r); }
+
 /// 2^k for -126 <= k <= 127.
 static Value powerOfTwo(const Formulas &f, Value k) {
   return f.bits(f.f32(), f.shl(f.addInt(k, f.integer(127)), f.integer(23)));
@@ -59,13 +62,13 @@ static Value clamp(const Formulas &f, Value x, float lo, float hi) {
 /// e^x for |x| <= 87, where one factor 2^k reaches every result; the bits of buildExp.
 static Value buildModerateExp(const Formulas &f, Value x) {
   auto [r, k] = reduceByLog2(f, x);
-  Value tail = f.fma(expRest(f, r), f.mul(r, r), r);
+  Value tail = expTail(f, r);
   return f.mul(f.add(tail, f.real(1)), powerOfTwo(f, k));
 }
 
 static Value buildExp(const Formulas &f, Value x) {
   auto [r, k] = reduceByLog2(f, clamp(f, x, -104, 89));
-  Value tail = f.fma(expRest(f, r), f.mul(r, r), r);
+  Value tail = expTail(f, r);
   // Two factors reach denormal results and infinity.
   Value half = f.sar(k, f.integer(1));
   Value power = f.add(tail, f.real(1));
@@ -74,7 +77,7 @@ static Value buildExp(const Formulas &f, Value x) {
 
 static Value buildExpM1(const Formulas &f, Value x) {
   auto [r, k] = reduceByLog2(f, clamp(f, x, -30, 89));
-  Value tail = f.fma(expRest(f, r), f.mul(r, r), r);
+  Value tail = expTail(f, r);
   // 2 * (2^(k-1) * tail + (2^(k-1) - 1/2)): k = 128 fits.
   Value scale = powerOfTwo(f, f.subInt(k, f.integer(1)));
   Value sum = f.fma(scale, tail, f.sub(scale, f.real(0.5f)));
@@ -145,7 +148,7 @@ static Value buildTanh(const Formulas &f, Value x) {
   Value size = f.abs(x);
   size = f.select(f.greater(size, f.real(10)), f.real(10), size);
   auto [r, k] = reduceByLog2(f, f.add(size, size));
-  Value tail = f.fma(expRest(f, r), f.mul(r, r), r);
+  Value tail = expTail(f, r);
   Value scale = powerOfTwo(f, k);
   Value above = f.fma(scale, tail, f.sub(scale, f.real(1)));
   return f.copySign(f.div(above, f.add(above, f.real(2))), x);

@@ -209,7 +209,7 @@ void PointwiseLoops::writeRow(const Linear &row, Value from, Value to, ArrayRef<
                                         body.lanesOf(body.builder().getI1Type()), count);
   };
   if (aligned) {
-    int64_t vectors = (columns + walk.width - 1) / walk.width;
+    int64_t vectors = llvm::divideCeil(columns, walk.width);
     Value firstVector = ceilDiv(from, walk.width), lastVector = div(to, walk.width);
     Body::Loop loop = body.open(firstVector, lastVector, IndexRange::below(vectors));
     unsigned lane = body.addLane();

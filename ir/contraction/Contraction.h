@@ -33,6 +33,11 @@ struct ContractionForm {
   int64_t rowExtent() const { return extentOf(rows); }
   int64_t columnExtent() const { return extentOf(columns); }
   int64_t contractedExtent() const { return extentOf(contracted); }
+  /// Whether columns of the rhs lie side by side, and panels of `tileColumns` have no rest.
+  bool hasWholePanels(int64_t tileColumns) const {
+    return columns.size() == 1 && columns.front().strideRhs == 1 &&
+           columns.front().extent % tileColumns == 0;
+  }
 };
 
 /// The form of a two-operand einsum whose operands are views of memory (block arguments) with

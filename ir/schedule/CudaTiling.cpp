@@ -29,6 +29,13 @@ int64_t CudaTiling::sharedBytes() const {
   return (tileElements(rows) + tileElements(columns)) * factorBytes();
 }
 
+int64_t CudaTiling::blocksAtOnce() const {
+  // A thread has its sums and about as much again, 64 registers at least.
+  int64_t registers = std::max<int64_t>(64, 2 * sums()) * threads();
+  return std::min(
+      {kSharedOfOne / sharedBytes(), kThreadsOfOne / threads(), kRegistersOfOne / registers});
+}
+
 int64_t CudaTiling::tiles(const CudaProductSizes &sizes) const {
   return sizes.batches * ceilDiv(sizes.rows, rows) * ceilDiv(sizes.columns, columns);
 }
@@ -66,12 +73,7 @@ static double rateOf(CudaUnit unit) {
 }
 
 double nap::cudaClocks(const CudaTiling &tiling, const CudaProductSizes &sizes) {
-  // A thread has its sums and about as much again, 64 registers at least.
-  int64_t registers = std::max<int64_t>(64, 2 * tiling.sums()) * tiling.threads();
-  int64_t atOnce =
-      std::min({kSharedOfOne / tiling.sharedBytes(), kThreadsOfOne / tiling.threads(),
-                kRegistersOfOne / registers});
-  int64_t busiest = ceilDiv(tiling.blocks(sizes), kMultiprocessors);
+  int64_t atOnce = tiling.blocksAtOnce(), busiest = ceilDiv(tiling.blocks(sizes), kMultiprocessors);
   double depth = double(ceilDiv(sizes.depth, tiling.splits));
   double warps = double(std::min(busiest, atOnce) * tiling.threads() / 32);
   double multiplying = 2.0 * double(tiling.rows * tiling.columns) * depth /

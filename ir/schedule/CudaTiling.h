@@ -30,6 +30,8 @@ struct CudaTiling {
   /// Bytes of an element of a side.
   int64_t factorBytes() const { return unit == CudaUnit::half ? 2 : 4; }
   int64_t sharedBytes() const;
+  /// Blocks that a multiprocessor of the model's machine has room for at once.
+  int64_t blocksAtOnce() const;
   /// Terms that a block takes at once; a range is a multiple of them.
   int64_t stageDepth() const { return unit == CudaUnit::fma ? 16 : 64 / factorBytes(); }
   /// Tiles of the result, and blocks of the grid.

@@ -157,8 +157,7 @@ ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, 
   // Whole panels of neighbouring columns, where there is more than one, and more than one tile to
   // multiply meanwhile. Processors without 64-byte vectors multiply a panel for longer and were
   // slower so.
-  schedule.packAhead = vectorBytes >= 64 && form.columns.size() == 1 && form.columns.front().strideRhs == 1 &&
-                       form.columnExtent() % schedule.tileColumns == 0 &&
+  schedule.packAhead = vectorBytes >= 64 && form.hasWholePanels(schedule.tileColumns) &&
                        schedule.columnBlock > schedule.tileColumns &&
                        schedule.rowBlock > schedule.tileRows;
   schedule.scratch = roundUp(

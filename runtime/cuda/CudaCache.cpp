@@ -3,13 +3,13 @@
 #include "runtime/cuda/CudaCache.h"
 
 #include "runtime/cuda/CudaCode.h"
+#include "runtime/execute/Parallel.h"
 #include "runtime/files/File.h"
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
 #include <unistd.h>
 
 namespace napkin::runtime {
@@ -102,17 +102,8 @@ Result<std::string> compileCudaCached(const std::string &text, const std::string
 Result<std::vector<std::string>> compileCudaCached(const std::vector<std::string> &texts,
                                                    const std::string &prelude,
                                                    const std::string &architecture) {
-  std::vector<std::optional<Result<std::string>>> made(texts.size());
-  inParallel(texts.size(), [&](size_t i) {
-    made[i].emplace(compileCudaCached(texts[i], prelude, architecture));
-  });
-  std::vector<std::string> cubins;
-  for (std::optional<Result<std::string>> &one : made) {
-    if (!*one)
-      return one->error();
-    cubins.push_back(std::move(**one));
-  }
-  return cubins;
+  return makeInParallel<std::string>(
+      texts.size(), [&](size_t i) { return compileCudaCached(texts[i], prelude, architecture); });
 }
 
 } // namespace napkin::runtime

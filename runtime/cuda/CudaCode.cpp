@@ -37,7 +37,10 @@ static std::string sizesOf(const std::vector<std::string> &parts) {
 }
 
 std::string printCudaCode(const CudaCode &code) {
-  std::string body = fmt::format("{}{}", fmt::join(code.texts, ""), code.prelude);
+  std::string body;
+  for (const std::string &text : code.texts)
+    body += text;
+  body += code.prelude;
   std::string kernels, images;
   for (const CudaKernelCode &kernel : code.kernels) {
     std::string grids;
@@ -51,12 +54,16 @@ std::string printCudaCode(const CudaCode &code) {
   for (const CudaImage &image : code.images) {
     images += fmt::format("{}{{\"architecture\": {}, \"bytes\": [{}]}}", images.empty() ? "" : ", ",
                           quoteJson(image.architecture), sizesOf(image.cubins));
-    body += fmt::format("{}", fmt::join(image.cubins, ""));
+    for (const std::string &cubin : image.cubins)
+      body += cubin;
   }
-  return fmt::format("{{\"format\": {}, \"version\": {}, \"texts\": [{}], \"prelude\": {}, "
-                     "\"checksum\": \"{:016x}\", \"kernels\": [{}], \"images\": [{}]}}\n{}",
-                     quoteJson(formatName), formatVersion, sizesOf(code.texts), code.prelude.size(),
-                     checksumOf(body), kernels, images, body);
+  std::string text =
+      fmt::format("{{\"format\": {}, \"version\": {}, \"texts\": [{}], \"prelude\": {}, "
+                  "\"checksum\": \"{:016x}\", \"kernels\": [{}], \"images\": [{}]}}\n",
+                  quoteJson(formatName), formatVersion, sizesOf(code.texts), code.prelude.size(),
+                  checksumOf(body), kernels, images);
+  text += body;
+  return text;
 }
 
 /// The lists of the header; sizes of the images' parts go to `sizes`.

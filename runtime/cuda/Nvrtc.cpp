@@ -2,16 +2,13 @@
 
 #include "runtime/cuda/Nvrtc.h"
 
-#include "runtime/execute/WorkerPool.h"
+#include "runtime/execute/Parallel.h"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <optional>
-#include <thread>
 #include <vector>
 
 namespace napkin::runtime {
@@ -198,34 +195,11 @@ Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelu
   return binary;
 }
 
-void inParallel(size_t count, const std::function<void(size_t)> &work) {
-  std::atomic<size_t> next = 0;
-  auto takeTurns = [&] {
-    for (size_t i; (i = next++) < count;)
-      work(i);
-  };
-  size_t workers = std::min(count, static_cast<size_t>(usableProcessors()));
-  std::vector<std::thread> helpers;
-  while (helpers.size() + 1 < workers)
-    helpers.emplace_back(takeTurns);
-  takeTurns();
-  for (std::thread &helper : helpers)
-    helper.join();
-}
-
 Result<std::vector<CudaBinary>> compileCuda(const std::vector<std::string> &texts,
                                             const std::string &prelude,
                                             const std::string &architecture) {
-  std::vector<std::optional<Result<CudaBinary>>> made(texts.size());
-  inParallel(texts.size(),
-             [&](size_t i) { made[i].emplace(compileCuda(texts[i], prelude, architecture)); });
-  std::vector<CudaBinary> binaries;
-  for (std::optional<Result<CudaBinary>> &one : made) {
-    if (!*one)
-      return one->error();
-    binaries.push_back(std::move(**one));
-  }
-  return binaries;
+  return makeInParallel<CudaBinary>(
+      texts.size(), [&](size_t i) { return compileCuda(texts[i], prelude, architecture); });
 }
 
 } // namespace napkin::runtime

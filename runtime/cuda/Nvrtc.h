@@ -5,7 +5,6 @@
 
 #include "runtime/Status.h"
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +31,6 @@ Result<CudaBinary> compileCuda(const std::string &text, const std::string &prelu
 Result<std::vector<CudaBinary>> compileCuda(const std::vector<std::string> &texts,
                                             const std::string &prelude,
                                             const std::string &architecture);
-
-/// Calls `work` for 0, ..., count - 1, on as many threads as the process may use.
-void inParallel(size_t count, const std::function<void(size_t)> &work);
 
 /// The options that every text is compiled with, beside the architecture, in one line.
 std::string cudaOptionsText();

@@ -39,6 +39,7 @@ import models
 DIGIT_DATA = ["--data", f"images={DIGITS}/images.npy", "--data", f"labels={DIGITS}/labels.npy"]
 BYTES = ["--data", str(TEXT), "--data-format", "bytes"]
 GPT = ["gpt2.nap", "-D", "heads=2", "-D", "d=24", "-D", "context=19", "-D", "seq=9", "-D", "batch=2", "-D", "vocab=256"]
+OPTIMIZERS = models.MODELS["optimizers"]
 # Name, model and flags, steps, and how far losses may differ, as a part of them.
 SMALL = [
     ("mlp", ["mlp.nap", *DIGIT_DATA], 6, 0),
@@ -49,8 +50,7 @@ SMALL = [
     ("llama, f32", ["llama.nap", "-D", "vocab=256", "-D", "layers=2", "-D", "d=24", "-D", "heads=6", "-D", "kv_heads=2",
                     "-D", "hidden=21", "-D", "batch=2", "-D", "seq=11", *BYTES], 5, 0),
     # Its data is written beside the run.
-    ("optimizers", ["optimizers.nap", "-D", "features=9", "-D", "hidden=35", "-D", "classes=5", "-D", "batch=7",
-                    "--accumulate=3", "--data", "x.npy", "--data", "labels.npy", "--data", "importance.npy"], 3, 0),
+    ("optimizers", [*OPTIMIZERS.flags(3), *models.data_flags(OPTIMIZERS, pathlib.Path())], 3, 0),
 ]
 
 
@@ -91,7 +91,7 @@ class Runner:
         self.napkin = pathlib.Path(options.build, "bin", "napkin").resolve()
         self.unit = pathlib.Path(options.build, "test-bin").resolve()
         self.device, self.folder = options.device, folder
-        models.write_data(models.MODELS["optimizers"], pathlib.Path(folder))
+        models.write_data(OPTIMIZERS, pathlib.Path(folder))
         self.environment = dict(os.environ)
         if options.rehearse and not options.isEmulated:
             library = str(self.unit / "libcuda-substitute.so")

@@ -21,9 +21,12 @@ using namespace nap;
 
 /// Blocks that keep all multiprocessors busy.
 static constexpr int64_t kManyBlocks = 96;
-/// Elements of the tiles of attention.cuh.
-static constexpr int64_t kLeftTile = 32 * 33, kRightTile = 64 * 33, kRowsTile = 64 * 65,
-                         kPairs = 32 * 65;
+/// Elements of the tiles of attention.cuh: lines have an element more, so that no two begin at one
+/// bank. Rows that pairs are multiplied with come 64 elements of them at a time.
+static constexpr int64_t kLeftTile = kPairRows * (kPairDepth + 1),
+                         kRightTile = kPairColumns * (kPairDepth + 1),
+                         kRowsTile = kPairColumns * (64 + 1),
+                         kPairs = kPairRows * (kPairColumns + 1);
 
 /// Shared memory that every architecture gives a block without being asked, and that each with
 /// tensor cores for bf16 gives one that asks.
@@ -33,7 +36,7 @@ static constexpr int64_t kTensorSize = 256;
 
 /// Elements of so many rows as they lie in a tile of flash.cuh.
 static int64_t tileElements(int64_t rows, int64_t size) {
-  int64_t eights = (size + 15) / 16 * 2;
+  int64_t eights = llvm::divideCeil(size, 16) * 2;
   return rows * (eights % 8 == 0 ? eights : eights + 1) * 8;
 }
 
@@ -375,7 +378,7 @@ void AttentionWriter::backward(AttentionBackwardOp op, CudaKernel &cuda) {
     cuda.askedBytes = askedBytes;
   } else {
     name = "attention_backward<attention, ";
-    llvm::append_values(operands, shared(64, "lses"), shared(64, "deltas"),
+    llvm::append_values(operands, shared(kPairColumns, "lses"), shared(kPairColumns, "deltas"),
                         shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
                         shared(kRowsTile, "tile"), shared(kPairs, "pairs"),
                         shared(kPairs, "others"));

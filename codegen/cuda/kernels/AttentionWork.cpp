@@ -155,9 +155,6 @@ CudaWork nap::backwardWork(const AttentionShape &shape, const BackwardTiles &til
   return work += times(ofKeys, shape.lead * shape.groups);
 }
 
-/// Elements of a row that attention.cuh fetches at once for dot products.
-static constexpr int64_t kPairDepth = 32;
-
 /// `multiply_pairs`: `left` and `right` rows are there, and those of a side are scaled on their
 /// way.
 static CudaWork pairsWork(int64_t left, int64_t right, int64_t size, int64_t elementBytes,

@@ -9,6 +9,8 @@ namespace nap {
 /// Rows and columns of a tile of pairs of attention.cuh; the first key that queries go through is a
 /// multiple of the columns.
 inline constexpr int64_t kPairRows = 32, kPairColumns = 64;
+/// Elements of a row that attention.cuh fetches at once for dot products.
+inline constexpr int64_t kPairDepth = 32;
 
 /// How a block of 4 warps goes through the pairs of a head, forward.
 struct ForwardTiles {

@@ -121,11 +121,11 @@ static void moveSums(Body &body, Value sums, int64_t count, int64_t together) {
   body.close(each);
 }
 
-/// A loop over a thread's sums, which are in `array` and are filled or read there: `before` writes
-/// the code for a sum that lies in slot `i`, `inside` that for one that the result has, in a body
-/// of its own, at its place there.
+/// A loop over a thread's sums, which are in `array` and are filled there, from 0 on, or read:
+/// `inside` writes the code for a sum in slot `i` that the result has, in a body of its own, at its
+/// place there.
 static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, Value array,
-                    bool fills, llvm::function_ref<void(Value i)> before,
+                    bool fills,
                     llvm::function_ref<void(Body &, Value i, const Linear &place)> inside) {
   Location loc = body.loc();
   int64_t most = !fills && isLongBody(kernel.region()) ? kLongTogether : kSumsTogether,
@@ -146,7 +146,8 @@ static void forSums(KernelFunction kernel, Body &body, const ThreadSums &sums, V
       i = arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("slot"), loc), i,
                                 body.indexConstant(sums.count - together));
   }
-  before(i);
+  if (fills)
+    memref::StoreOp::create(body.builder(), loc, body.zero(b.getF32Type(), false), array, i);
   auto coordinate = [&](const std::string &name) {
     return callPrelude(body.builder(), loc,
                        fmt::format("{}_{}<{}>", sums.kind, name, sums.parameters), name,
@@ -249,15 +250,11 @@ ThreadSums ProductWriter::multiply(Body &body, Value sums) {
                  tiles, tiling.rows * tiling.columns,  block,      tile};
   bool goesOn = form.init && !isSplit;
   if (goesOn)
-    forSums(
-        kernel, body, own, sums, /*fills=*/true,
-        [&](Value i) {
-          memref::StoreOp::create(body.builder(), loc, body.zero(b.getF32Type(), false), sums, i);
-        },
-        [&](Body &element, Value i, const Linear &place) {
-          Value start = element.at(form.init, indexOf(element, form.init, place));
-          memref::StoreOp::create(element.builder(), loc, start, sums, i);
-        });
+    forSums(kernel, body, own, sums, /*fills=*/true,
+            [&](Body &element, Value i, const Linear &place) {
+              Value start = element.at(form.init, indexOf(element, form.init, place));
+              memref::StoreOp::create(element.builder(), loc, start, sums, i);
+            });
   auto input = [&](const StridedView &view) {
     return kernel.input(cast<BlockArgument>(view.root).getArgNumber());
   };
@@ -336,17 +333,16 @@ void ProductWriter::write() {
   Value sums = memref::AllocaOp::create(b, named(b, "sums"),
                                         MemRefType::get({tiling.sums()}, b.getF32Type()));
   ThreadSums own = multiply(body, sums);
-  forSums(
-      kernel, body, own, sums, /*fills=*/false, [](Value) {},
-      [&](Body &element, Value i, const Linear &place) {
-        Value sum = memref::LoadOp::create(element.builder(), named(b, "sum"), sums, i);
-        if (!isSplit)
-          return storeResults(kernel, element, sum, place);
-        Value range = arith::DivUIOp::create(element.builder(), named(b, "range"), own.block,
-                                             element.indexConstant(own.tiles));
-        Linear start = element.dynamic(range, IndexRange::below(tiling.splits), 0) * elements;
-        element.store(sum, parts, start + place);
-      });
+  forSums(kernel, body, own, sums, /*fills=*/false,
+          [&](Body &element, Value i, const Linear &place) {
+            Value sum = memref::LoadOp::create(element.builder(), named(b, "sum"), sums, i);
+            if (!isSplit)
+              return storeResults(kernel, element, sum, place);
+            Value range = arith::DivUIOp::create(element.builder(), named(b, "range"), own.block,
+                                                 element.indexConstant(own.tiles));
+            Linear start = element.dynamic(range, IndexRange::below(tiling.splits), 0) * elements;
+            element.store(sum, parts, start + place);
+          });
   if (isSplit)
     addRanges(second, second.func.getArguments().back());
 }

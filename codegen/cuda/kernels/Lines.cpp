@@ -33,7 +33,7 @@ LogicalResult nap::fillScatterAdd(KernelFunction kernel, ScatterAddOp op, CudaKe
   int64_t n = shape[0], columns = op.getType().getNumElements() / n, count = ids.getNumElements();
   constexpr int64_t warps = 4;
   cuda.blockThreads = warps * kWarp;
-  cuda.blocks = std::clamp<int64_t>((n + warps - 1) / warps, 1, kBlocksAtMost);
+  cuda.blocks = std::clamp<int64_t>(llvm::divideCeil(n, warps), 1, kBlocksAtMost);
 
   Body body = kernel.body();
   OpBuilder start = body.builder();
