@@ -15,6 +15,11 @@ inline constexpr int64_t kArenaAlignment = 256;
 /// Bytes of one tensor in memory: a bool is one byte, two f4 share one.
 int64_t bytesOf(mlir::Type tensorType);
 
+/// Elements of a tensor.
+inline int64_t elementsOf(mlir::Value tensor) {
+  return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getNumElements();
+}
+
 /// Bytes that a declaration takes in the arena, in a place of its own.
 inline int64_t placedBytes(DeclareOp declare) {
   return planning::alignTo(bytesOf(declare.getTensorType()), kArenaAlignment);

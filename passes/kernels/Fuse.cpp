@@ -123,10 +123,6 @@ static constexpr int64_t kSmall = 64, kSmallShare = 16;
 /// Fewer rows are too few tasks for a space of more than a few elements.
 static constexpr int64_t kRowsAtLeast = 16, kFewElements = 1 << 14;
 
-static int64_t elementsOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getNumElements();
-}
-
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }

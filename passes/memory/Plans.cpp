@@ -129,23 +129,22 @@ std::optional<ModulePlan> nap::ModulePlanner::togetherWithin(int64_t height) con
 }
 
 std::optional<ModulePlan> nap::ModulePlanner::fastestWithin(int64_t bytes) const {
-  std::optional<ModulePlan> best = togetherWithin(bytes - declared - scratch);
-  if (best && best->bytes > bytes)
-    best.reset();
-  bool isNamed = false;
-  for (const NamedStrategy &named : strategies()) {
-    if (best && timeUnder(named.strategy) > best->time)
-      continue;
-    ModulePlan plan = planFor(named.strategy);
+  std::optional<ModulePlan> best, searched = togetherWithin(bytes - declared - scratch);
+  auto consider = [&](ModulePlan plan) {
     // As in the frontier: of equal plans the named one, the first of several.
-    auto key = [](const ModulePlan &one, int rank) {
-      return std::tuple{one.time, one.bytes, rank};
-    };
-    if (plan.bytes > bytes || (best && key(*best, !isNamed) <= key(plan, 0)))
-      continue;
-    best = std::move(plan);
-    isNamed = true;
+    if (plan.bytes <= bytes &&
+        (!best || std::pair(plan.time, plan.bytes) < std::pair(best->time, best->bytes)))
+      best = std::move(plan);
+  };
+  // A strategy that is slower than what there is need not be placed.
+  bool isSearched = searched && searched->bytes <= bytes;
+  for (const NamedStrategy &named : strategies()) {
+    int64_t time = timeUnder(named.strategy);
+    if ((!best || time <= best->time) && (!isSearched || time <= searched->time))
+      consider(planFor(named.strategy));
   }
+  if (isSearched)
+    consider(std::move(*searched));
   return best;
 }
 

@@ -110,10 +110,6 @@ Count nap::elementBytes(Value tensor, int64_t elements) {
   return (Count(elements) * (bits == 1 ? 8 : bits) + 7) / 8;
 }
 
-static int64_t elementsOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getNumElements();
-}
-
 /// Whether a root is in nobody's memory: a splat or an index ramp.
 static bool isUnstored(Value root) {
   Operation *maker = root.getDefiningOp();

@@ -13,6 +13,7 @@
 
 #include "ir/contraction/Epilogue.h"
 #include "ir/schedule/Entries.h"
+#include "passes/MemoryModel.h"
 #include "passes/schedule/Attention.h"
 #include "passes/schedule/Contractions.h"
 
@@ -34,10 +35,6 @@ static constexpr int64_t kMostTasks = 256;
 static constexpr int64_t kChunkUnit = 64;
 /// The same of sums along columns at most, where rows divide into such.
 static constexpr int64_t kMostColumnUnit = 256;
-
-static int64_t elementsOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getNumElements();
-}
 
 /// Elements that the kernel goes through: those of its largest tensor; for a product, its
 /// multiply-adds.
@@ -64,9 +61,9 @@ struct Units {
 /// neither of two workers waits for the other; else of any number, where rows are made of such.
 static int64_t columnUnit(ReduceOp reduce) {
   int64_t columns = reduce.getType().getRank() ? reduce.getType().getShape().back() : 1;
-  for (int64_t even : {1, 0})
+  for (int64_t pieces : {2, 1})
     for (int64_t unit = kMostColumnUnit; unit > kChunkUnit; unit -= kChunkUnit)
-      if (columns % unit == 0 && (columns / unit) % 2 <= 1 - even)
+      if (columns % (pieces * unit) == 0)
         return unit;
   return kChunkUnit;
 }

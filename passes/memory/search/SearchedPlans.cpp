@@ -62,10 +62,14 @@ const FunctionPlan &nap::SearchedPlans::place(Found &plan) {
 
 /// Whether a plan is placed within `height`, and not below the least.
 bool nap::SearchedPlans::isWithin(Found &plan, int64_t height) {
-  if (plan.peak > height && plan.load < 0)
-    plan.load = loadOf(model, plan.sequence);
-  return plan.load <= height && place(plan).height <= height &&
-         place(plan).height >= least().height;
+  // To count what is live takes less than to place it.
+  if (!plan.placed && plan.peak > height) {
+    if (plan.load < 0)
+      plan.load = loadOf(model, plan.sequence);
+    if (plan.load > height)
+      return false;
+  }
+  return place(plan).height <= height && place(plan).height >= least().height;
 }
 
 const FunctionPlan *nap::SearchedPlans::fastestWithin(int64_t height) {

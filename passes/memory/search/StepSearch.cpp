@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace nap;
 
 /// Plans for many budgets are compared: more budgets find more than more windows.
-static planning::RematLimits limitsOf(bool isLong) {
+planning::RematLimits StepSearch::limits() const {
   planning::RematLimits limits;
-  limits.windows = isLong ? 1 : 2;
+  limits.windows = isLong() ? 1 : 2;
   limits.starts = 0;
   limits.attempts = 2;
   limits.wantsBound = false;
@@ -72,8 +72,7 @@ std::vector<int64_t> StepSearch::timeBounds(const std::vector<int64_t> &budgets)
                 ? from.costs[step]
                 : std::min(from.costs[step], from.costs[stages.first] + from.costs[stages.second]);
   }
-  std::vector<int64_t> bounds =
-      planning::addedTimeBounds(leastCosts, budgets, limitsOf(isLong()).mayMove);
+  std::vector<int64_t> bounds = planning::addedTimeBounds(leastCosts, budgets, limits().mayMove);
   for (int64_t &bound : bounds)
     bound += once;
   return bounds;
@@ -106,7 +105,7 @@ const planning::BlockChain *StepSearch::blocksOfLong() const {
 
 const planning::RematResult &StepSearch::leastPeak() const {
   if (!least)
-    least = planning::leastPeak(problem, limitsOf(isLong()), blocksOfLong());
+    least = planning::leastPeak(problem, limits(), blocksOfLong());
   return *least;
 }
 
@@ -116,7 +115,7 @@ std::vector<SearchedSequence> StepSearch::find(const std::vector<int64_t> &budge
   if (start.blocks)
     start.least = leastPeak().sequence;
   for (const planning::RematResult &found :
-       planning::rematerialize(problem, budgets, limitsOf(isLong()), start))
+       planning::rematerialize(problem, budgets, limits(), start))
     result.push_back({launches(found.sequence), found.fits, found.peak});
   return result;
 }

@@ -45,7 +45,8 @@ public:
   int64_t budgets() const { return isLong() ? 128 : 64; }
 
 private:
-  bool isLong() const { return problem.costs.size() > planning::kShortTimeline; }
+  bool isLong() const { return !problem.isShort(); }
+  planning::RematLimits limits() const;
   void addStep(int64_t number);
   void findLeastCosts();
   const planning::BlockChain *blocksOfLong() const;

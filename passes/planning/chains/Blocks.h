@@ -27,8 +27,8 @@ namespace nap::planning {
 class BlockChain {
 public:
   /// `most`: the largest budget that will be asked for. The steps before `firstBackward` are the
-  /// forward pass; -1: those before the first step at which the most results wait for a reader.
-  BlockChain(const RematProblem &problem, int64_t most, int64_t firstBackward = -1);
+  /// forward pass.
+  BlockChain(const RematProblem &problem, int64_t most, int64_t firstBackward);
   ~BlockChain();
 
   /// Blocks, and different ones among them. Fewer than two blocks are no chain: then nothing is

@@ -45,37 +45,14 @@ private:
 };
 } // namespace
 
-/// The first step at which the most results wait for a reader: there the way back begins.
-static int64_t fullestStep(const RematFacts &facts) {
-  int64_t steps = int64_t(facts.reads.size());
-  std::vector<int64_t> last(facts.sizes.size(), -1), change(steps + 1, 0);
-  for (int64_t step = 0; step < steps; ++step)
-    for (int64_t read : facts.reads[step])
-      last[read] = step;
-  for (size_t tensor = 0; tensor < facts.sizes.size(); ++tensor)
-    if (int64_t writer = facts.writerOf[tensor];
-        writer >= 0 && last[tensor] > writer && facts.sizes[tensor] > 0) {
-      ++change[writer + 1];
-      --change[last[tensor] + 1];
-    }
-  int64_t waiting = 0, most = 0, fullest = 0;
-  for (int64_t step = 0; step < steps; ++step)
-    if (waiting += change[step]; waiting > most) {
-      most = waiting;
-      fullest = step;
-    }
-  return fullest;
-}
-
 Parting::Parting(const RematFacts &facts, int64_t firstBackward)
-    : facts(facts), steps(int64_t(facts.reads.size())),
-      firstBackward(firstBackward >= 0 ? firstBackward : fullestStep(facts)),
+    : facts(facts), steps(int64_t(facts.reads.size())), firstBackward(firstBackward),
       lastForward(facts.sizes.size(), -1), last(facts.sizes.size(), -1), returned(steps + 1, 0) {
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t read : facts.reads[step]) {
       last[read] = step;
       // The step that turns round reads what the last block hands on.
-      if (step <= this->firstBackward)
+      if (step <= firstBackward)
         lastForward[read] = step;
     }
 }

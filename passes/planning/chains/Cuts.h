@@ -29,10 +29,9 @@ struct ChainOfBlocks {
 };
 
 /// Parts the problem's steps, in the order of their numbers, wherever a single tensor (or, where
-/// there are few such places, two or three of the fewest bytes) is handed on that the way back reads
-/// too.
-/// The steps before `firstBackward` are the forward pass; -1: those before the first step at which
-/// the most results wait for a reader. A chain of fewer than two blocks is none.
+/// there are few such places, two or three of the fewest bytes) is handed on that the way back
+/// reads too. The steps before `firstBackward` are the forward pass. A chain of fewer than two
+/// blocks is none.
 ChainOfBlocks partIntoBlocks(const RematFacts &facts, int64_t firstBackward);
 
 } // namespace nap::planning

@@ -112,21 +112,28 @@ static int64_t growthOf(const Graph &graph, const std::vector<int64_t> &left, in
   return bytes;
 }
 
-/// Runs, of the ready steps, the one that leaves the fewest bytes more; of equal ones the first.
-static Sequence greedyOrder(const Graph &graph) {
-  const RematFacts &facts = graph.facts;
-  std::vector<int64_t> left = graph.readers;
-  ReadySteps<std::less<>> ready(graph.before, graph.after);
-  auto growth = [&](int64_t number) { return growthOf(graph, left, number); };
+/// Takes, of the ready steps, the one of least `growth`, of equal ones the first; `read` hears of
+/// each tensor that it reads.
+template <typename Compare, typename Growth, typename Read>
+static Sequence greedily(const RematFacts &facts, ReadySteps<Compare> ready, Growth growth,
+                         Read read) {
   Sequence order;
   while (!ready.empty()) {
-    int64_t best = ready.take(growth);
-    order.push_back(best);
-    for (int64_t read : facts.reads[best])
-      --left[read];
-    ready.finish(best);
+    order.push_back(ready.take(growth));
+    for (int64_t tensor : facts.reads[order.back()])
+      read(tensor);
+    ready.finish(order.back());
   }
   return order;
+}
+
+/// Runs, of the ready steps, the one that leaves the fewest bytes more.
+static Sequence greedyOrder(const Graph &graph) {
+  std::vector<int64_t> left = graph.readers;
+  return greedily(
+      graph.facts, ReadySteps<std::less<>>(graph.before, graph.after),
+      [&](int64_t number) { return growthOf(graph, left, number); },
+      [&](int64_t tensor) { --left[tensor]; });
 }
 
 /// Bytes that a step adds to what is live when the order is made from its end back.
@@ -143,18 +150,11 @@ static int64_t growthFromEnd(const RematFacts &facts, const std::vector<bool> &i
 /// The same from the end back: of the steps behind which all have their place, the one that makes
 /// the fewest bytes live before it.
 static Sequence greedyFromTheEnd(const Graph &graph) {
-  const RematFacts &facts = graph.facts;
-  std::vector<bool> isLive = facts.isKept;
-  ReadySteps<std::greater<>> ready(graph.after, graph.before);
-  auto growth = [&](int64_t number) { return growthFromEnd(facts, isLive, number); };
-  Sequence order;
-  while (!ready.empty()) {
-    int64_t best = ready.take(growth);
-    order.push_back(best);
-    for (int64_t read : facts.reads[best])
-      isLive[read] = true;
-    ready.finish(best);
-  }
+  std::vector<bool> isLive = graph.facts.isKept;
+  Sequence order = greedily(
+      graph.facts, ReadySteps<std::greater<>>(graph.after, graph.before),
+      [&](int64_t number) { return growthFromEnd(graph.facts, isLive, number); },
+      [&](int64_t tensor) { isLive[tensor] = true; });
   std::reverse(order.begin(), order.end());
   return order;
 }

@@ -19,7 +19,7 @@ void RematActions::aim(int64_t lowAt, int64_t beforeAt) {
 }
 
 /// A tensor's life at the place that is aimed at.
-const RematActions::TensorMarks &RematActions::lifeOf(int64_t tensor) {
+RematActions::TensorMarks &RematActions::lifeOf(int64_t tensor) {
   TensorMarks &marks = tensors[tensor];
   if (marks.aimed != aimed) {
     marks.aimed = aimed;
@@ -62,7 +62,7 @@ bool RematActions::build(int64_t tensor, RematReach reach, RematAction &action) 
       }
       if (isInBlock(writer) || isExtended(read))
         continue;
-      const TensorMarks &marks = lifeOf(read);
+      TensorMarks &marks = lifeOf(read);
       if (marks.isLive)
         continue;
       if (marks.life.from < 0)
@@ -75,7 +75,7 @@ bool RematActions::build(int64_t tensor, RematReach reach, RematAction &action) 
         continue;
       }
       extended.push_back(read);
-      tensors[read].extended = block;
+      marks.extended = block;
     }
   // A step that came in later may write what was to be kept.
   std::erase_if(extended, [&](int64_t read) {
@@ -104,18 +104,18 @@ bool RematActions::takeOut(RematAction &action) {
     bool isRead = false;
     size_t firstChange = changes.size();
     for (int64_t result : facts.writes[number]) {
-      const auto &[life, isLive] = std::pair{lifeOf(result).life, lifeOf(result).isLive};
-      from = life.from;
+      TensorMarks &marks = lifeOf(result);
+      from = marks.life.from;
       std::span<const int64_t> touches = state.touches(result);
       auto last = std::prev(std::lower_bound(touches.begin(), touches.end(), 2 * action.before));
       while ((*last & 1) == 0 && isIn(action.removed, *last / 2))
         --last;
       isRead = isRead || (*last & 1) == 0;
-      if (isLive) {
+      if (marks.isLive) {
         lasting.push_back(result);
-        tensors[result].lasting = block;
+        marks.lasting = block;
       }
-      int64_t end = isLive ? action.before : life.to + 1;
+      int64_t end = marks.isLive ? action.before : marks.life.to + 1;
       if (*last / 2 + 1 < end)
         changes.push_back({*last / 2 + 1, end, -facts.sizes[result]});
     }
@@ -129,7 +129,8 @@ bool RematActions::takeOut(RematAction &action) {
     action.addedTime -= facts.problem.costs[number];
     changes.resize(firstChange);
     for (int64_t result : facts.writes[number]) {
-      int64_t end = lifeOf(result).isLive ? action.before : lifeOf(result).life.to + 1;
+      const TensorMarks &marks = lifeOf(result);
+      int64_t end = marks.isLive ? action.before : marks.life.to + 1;
       changes.push_back({from + 1, end, -facts.sizes[result]});
     }
   }

@@ -71,7 +71,7 @@ private:
     int64_t lastReader = -1;
   };
 
-  const TensorMarks &lifeOf(int64_t tensor);
+  TensorMarks &lifeOf(int64_t tensor);
   bool isInBlock(int64_t step) const { return step >= 0 && steps[step] == block; }
   bool isExtended(int64_t tensor) const { return tensors[tensor].extended == block; }
   bool takeOut(RematAction &action);

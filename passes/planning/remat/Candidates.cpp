@@ -21,7 +21,7 @@ double RematCandidates::promiseOf(const RematState &state, int64_t tensor, int64
 }
 
 std::vector<RematCandidate> RematCandidates::at(const RematState &state, int64_t low) const {
-  bool isShort = facts.reads.size() <= kShortTimeline;
+  bool isShort = facts.problem.isShort();
   std::vector<RematCandidate> result;
   for (int64_t tensor = 0; tensor < int64_t(facts.sizes.size()); ++tensor) {
     if (facts.sizes[tensor] == 0)

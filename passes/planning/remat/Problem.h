@@ -29,6 +29,10 @@ struct RematProblem {
   std::vector<std::pair<int64_t, int64_t>> overwrites;
   /// Bytes that are live throughout and are no tensor's.
   int64_t residentBytes = 0;
+
+  /// Whether each budget is a search of its own, a second search, in which first instances stay
+  /// where they are, costs little, and repeated blocks are not used.
+  bool isShort() const { return costs.size() <= 200; }
 };
 
 /// What running a sequence takes. A tensor's bytes are live from the instance that writes it to the

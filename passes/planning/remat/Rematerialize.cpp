@@ -68,7 +68,7 @@ static bool searchOnce(const RematFacts &facts, RematState &state, const RematLi
 static bool search(const RematFacts &facts, RematState &state, const RematLimits &limits) {
   Sequence start = state.sequence;
   bool fits = searchOnce(facts, state, limits);
-  if (!limits.mayMove || start.size() > kShortTimeline || state.time == timeOnce(facts.problem))
+  if (!limits.mayMove || !facts.problem.isShort() || state.time == timeOnce(facts.problem))
     return fits;
   RematLimits inPlace = limits;
   inPlace.mayMove = false;
@@ -172,7 +172,7 @@ std::vector<RematResult> nap::planning::rematerialize(const RematProblem &proble
   // All budgets together take a few times what one takes.
   RematLimits each = limits;
   each.work = limits.work * 4 / (3 + std::max<int64_t>(1, int64_t(budgets.size())));
-  bool isShort = problem.costs.size() <= kShortTimeline;
+  bool isShort = problem.isShort();
   std::vector<Sequence> found(budgets.size());
   if (!isShort && !budgets.empty()) {
     FallingBudgets falling(facts, each, start, budgets[rising.back()]);
@@ -223,7 +223,7 @@ RematResult nap::planning::leastPeak(const RematProblem &problem, const RematLim
   quick.attempts = std::min<int64_t>(limits.attempts, probes / 2);
   quick.work = limits.work / 4 / probes;
   quick.firstWork = std::max<int64_t>(quick.work, 100'000 * int64_t(problem.costs.size()));
-  bool isShort = problem.costs.size() <= kShortTimeline;
+  bool isShort = problem.isShort();
   probes = isShort ? probes : 2;
   if (int64_t known = blocks && !isShort ? blocks->leastBudget() : -1; known >= 0)
     if (RematState other = least;

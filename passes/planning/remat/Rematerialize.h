@@ -3,13 +3,7 @@
 
 #include "passes/planning/remat/Problem.h"
 
-#include <cstddef>
-
 namespace nap::planning {
-
-/// Steps up to which each budget is a search of its own, a second search, in which first instances
-/// stay where they are, costs little, and repeated blocks are not used.
-inline constexpr size_t kShortTimeline = 200;
 
 /// How much is tried. Counts of work, so that the answer is a function of the problem alone.
 struct RematLimits {

@@ -2,11 +2,9 @@
 #include "passes/planning/remat/Search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 using namespace nap::planning;
-using Life = RematState::Life;
 
 /// Candidates of a long timeline that are weighed where one of them gives something.
 static constexpr size_t kWeighed = 256;
@@ -126,7 +124,7 @@ std::vector<RematAction> ActionsFound::take() {
 std::vector<RematAction> RematSearch::actionsAt(const RematState &state,
                                                 RematCandidates &candidates, int64_t low,
                                                 double noise) {
-  bool isLong = facts.reads.size() > kShortTimeline;
+  bool isLong = !facts.problem.isShort();
   size_t enough = std::max(kTried, togetherIn(state)), weighed = 0;
   ActionsFound found(state, mayMove);
   auto blur = [&] { return noise > 0 ? random.logNormal(noise) : 1; };

@@ -3,6 +3,7 @@
 
 #include "ir/Cost.h"
 #include "ir/Ops.h"
+#include "passes/MemoryModel.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -60,10 +61,5 @@ void addBehind(mlir::Value value, AddValue add);
 /// Adds to `ops` the elementwise ops between `value` and those that make `ends`.
 void collectBetween(mlir::Value value, llvm::ArrayRef<mlir::Value> ends,
                     llvm::DenseSet<mlir::Operation *> &ops);
-
-/// Elements of a tensor.
-inline int64_t elementsOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
-}
 
 } // namespace nap

@@ -137,8 +137,8 @@ static void testStreamWithNumbers() {
 static void testTransformer() {
   RematProblem problem = transformer(12);
   int64_t peak = simulate(problem, givenOrder(problem)).peak, floor = floorBound(problem);
-  BlockChain chain(problem, peak);
-  expect(chain.blocks() == 24 && chain.kinds() == 4,
+  BlockChain chain(problem, peak, 1 + 12 * 13);
+  expect(chain.blocks() == 25 && chain.kinds() == 4,
          fmt::format("{} blocks of {} kinds", chain.blocks(), chain.kinds()));
   RematLimits quick;
   quick.windows = quick.starts = 0;

@@ -10,7 +10,8 @@ using namespace napkin::test;
 
 /// Whether all steps before `parting` stand before the others.
 static bool isParted(const Sequence &order, int64_t parting) {
-  return std::all_of(order.begin(), order.begin() + parting,
+  return int64_t(order.size()) >= parting &&
+         std::all_of(order.begin(), order.begin() + parting,
                      [&](int64_t number) { return number < parting; });
 }
 
