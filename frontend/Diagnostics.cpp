@@ -1,6 +1,7 @@
 //===- Diagnostics.cpp - Errors: a sentence with a place ------------------===//
 
 #include "frontend/Diagnostics.h"
+#include "frontend/Utf8.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -51,16 +52,10 @@ Diagnostic &Diagnostics::add(Error kind, Range at, std::string sentence) {
 /// it without obeying it.
 static size_t nextCharacter(std::string_view text, size_t at, bool &isShown) {
   unsigned char lead = static_cast<unsigned char>(text[at]);
-  size_t wanted = lead < 0x80   ? 1
-                  : lead < 0xC2 ? 0
-                  : lead < 0xE0 ? 2
-                  : lead < 0xF0 ? 3
-                  : lead < 0xF5 ? 4
-                                : 0;
   size_t next = at + 1;
   while (next < text.size() && (text[next] & 0xC0) == 0x80)
     ++next;
-  isShown = next - at == wanted && (lead >= 32 || lead == '\t') && lead != 127;
+  isShown = utf8Length(text.substr(at)) == next - at && (lead >= 32 || lead == '\t') && lead != 127;
   // C1 controls (U+0080 to U+009F), and U+202A to U+202E, which turn the direction of a line.
   std::string_view character = text.substr(at, next - at);
   if (character.starts_with("\xC2") && character.size() == 2 &&

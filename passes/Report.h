@@ -104,6 +104,9 @@ struct MeasuredStep {
   std::string bytesName, whyNoBytes;
 };
 
+/// Why no bytes were measured; `measured` is null where nothing ran.
+std::string whyNotMeasured(const MeasuredStep *measured);
+
 /// The fewest timed steps that an MFU is of: one alone may be any time.
 inline constexpr int64_t kFewestTimedSteps = 3;
 

@@ -229,7 +229,7 @@ void Parser::checkPlace(Range word, std::string_view statement) {
     std::string_view article = body.kind == FunctionKind::Optimizer ? "an" : "a";
     Diagnostic &error = diagnostics.report<Error::StatementPlace>(word, statement, row.place,
                                                                   article, spelling(body.kind));
-    if (row.layer && row.model && !row.fn)
+    if (body.kind == FunctionKind::Fn && row.layer && row.model)
       error.hint("make '{}' a layer", body.name.text);
     return;
   }

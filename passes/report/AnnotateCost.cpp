@@ -17,6 +17,7 @@
 #include "passes/Passes.h"
 #include "passes/Report.h"
 #include "passes/report/ModelFlops.h"
+#include "passes/report/Names.h"
 
 #include <map>
 
@@ -56,11 +57,8 @@ static DictionaryAttr productsByType(ModuleOp module, const SymbolTable &symbols
       step.add(workOf(&op, symbols), times);
   std::map<std::string, double> byType;
   for (const Cost &part : step.parts)
-    if (part.mm > 0) {
-      std::string type;
-      llvm::raw_string_ostream(type) << part.compute;
-      byType[type] += double(part.mm);
-    }
+    if (part.mm > 0)
+      byType[typeText(part.compute)] += double(part.mm);
   Builder builder(module.getContext());
   SmallVector<NamedAttribute> entries;
   for (const auto &[type, flops] : byType)

@@ -194,6 +194,10 @@ std::optional<ModelFacts> nap::factsOf(const TransformerSizes &s) {
   return facts;
 }
 
+std::string nap::stepParts(const ModelFacts &facts) {
+  return facts.update.exact > 0 ? "forward + backward + update" : "forward + backward";
+}
+
 //===------------------------------------------------------------------------------------------===//
 // Presets
 //===------------------------------------------------------------------------------------------===//

@@ -24,10 +24,10 @@ struct ModelFacts {
   /// Rows that the model's weights are multiplied with: tokens or samples. Of weights that are
   /// multiplied with fewer, as in a convolution of many strides, the fewest.
   Count tokens = 0, fewestRows = 0;
-  ModelFlops forward;
   /// Of the optimizer's update: Muon multiplies matrices.
   ModelFlops update;
-  /// Of it, attention; and the last product with a weight: a language model's head.
+  ModelFlops forward;
+  /// Of the forward pass, attention; and the last product with a weight: a language model's head.
   ModelFlops attention;
   Count head = 0;
   /// The head's result: "4x1024x50257xf32", and its bytes; whether a program of kernels stores
@@ -63,6 +63,9 @@ struct TransformerSizes {
 /// The facts of a model of these sizes, attention dense; nothing where there are more parameters
 /// than 2^63 or more FLOPs than counts hold.
 std::optional<ModelFacts> factsOf(const TransformerSizes &sizes);
+
+/// What a step is made of: "forward + backward", and "+ update" where that multiplies too.
+std::string stepParts(const ModelFacts &facts);
 
 /// A published way of counting a training step's FLOPs (docs/accounting.md, Presets).
 struct Preset {

@@ -15,9 +15,9 @@ StringRef nap::nameOf(Operation *op) {
 std::string nap::typeText(Type type) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  auto tensor = cast<RankedTensorType>(type);
-  for (int64_t size : tensor.getShape())
-    out << size << 'x';
-  out << tensor.getElementType();
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    for (int64_t size : tensor.getShape())
+      out << size << 'x';
+  out << getElementTypeOrSelf(type);
   return text;
 }

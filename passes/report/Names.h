@@ -11,7 +11,7 @@ namespace nap {
 /// "einsum".
 llvm::StringRef nameOf(mlir::Operation *op);
 
-/// "4x1024x768xf32" of a tensor's type.
+/// "4x1024x768xf32" of a tensor's type, "f32" of an element's.
 std::string typeText(mlir::Type type);
 
 } // namespace nap

@@ -36,6 +36,10 @@ std::vector<WeighedGroup> nap::groupsByWeight(const LedgerRow &row, const Device
   return groups;
 }
 
+std::string nap::whyNotMeasured(const MeasuredStep *measured) {
+  return measured ? measured->whyNoBytes : "a report runs nothing";
+}
+
 std::vector<NamedBytes> nap::bytesOfStep(const Ledger &ledger, const MeasuredStep *measured) {
   const LedgerRow &row = ledger.rows.back();
   std::vector<NamedBytes> lines;
@@ -46,8 +50,7 @@ std::vector<NamedBytes> nap::bytesOfStep(const Ledger &ledger, const MeasuredSte
   if (measured && measured->bytes)
     lines.push_back({"measured: " + measured->bytesName, *measured->bytes, ""});
   else
-    lines.push_back({"measured", std::nullopt,
-                     "not: " + (measured ? measured->whyNoBytes : "a report runs nothing")});
+    lines.push_back({"measured", std::nullopt, "not: " + whyNotMeasured(measured)});
   return lines;
 }
 

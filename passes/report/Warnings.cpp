@@ -50,6 +50,17 @@ static void addMemoryBound(const LedgerRow &row, const Device &device,
                     100 * bound / all, largest.str()));
 }
 
+/// What 6 N D does not know of the model.
+static std::string whySixNdDiffers(const ModelFacts &facts) {
+  // No rows: no weight is multiplied.
+  if (facts.fewestRows > 0 && facts.fewestRows < facts.tokens)
+    return fmt::format("it takes {} rows for every weight, and some are multiplied with {}",
+                       grouped(facts.tokens), grouped(facts.fewestRows));
+  if (facts.update.exact > 0)
+    return "it leaves out the products of the optimizer";
+  return "it leaves out attention and counts looked-up tables and biases as products";
+}
+
 std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *device) {
   std::vector<std::string> warnings;
   const LedgerRow &row = ledger.rows.back();
@@ -63,18 +74,10 @@ std::vector<std::string> nap::warningsOf(const Ledger &ledger, const Device *dev
   double sixNd = 6.0 * double(ledger.facts.parameters) * double(ledger.facts.tokens);
   if (row.model && row.model->exact > 0 && sixNd > 0) {
     double ratio = double(row.model->exact) / sixNd;
-    const ModelFacts &facts = ledger.facts;
-    std::string why =
-        facts.fewestRows < facts.tokens
-            ? fmt::format("it takes {} rows for every weight, and some are multiplied with {}",
-                          grouped(facts.tokens), grouped(facts.fewestRows))
-        : facts.update.exact > 0
-            ? "it leaves out the products of the optimizer"
-            : "it leaves out attention and counts looked-up tables and biases as products";
     if (std::abs(ratio - 1) > 0.03)
       warnings.push_back(fmt::format("6 N D is {:.1f} % {} the exact count: {}",
                                      100 * std::abs(1 / ratio - 1), ratio > 1 ? "below" : "above",
-                                     why));
+                                     whySixNdDiffers(ledger.facts)));
   }
   Count hardware = row.totals.work.total().mm;
   if (row.model && row.model->exact > 0 && hardware > row.model->exact + row.model->exact / 200)

@@ -27,6 +27,11 @@ double DevicePeaks::matrixFlopsPerSecond(DType dtype, int threads) const {
   return 0;
 }
 
+double DevicePeaks::matrixOrF32FlopsPerSecond(DType dtype, int threads) const {
+  double peak = matrixFlopsPerSecond(dtype, threads);
+  return peak > 0 ? peak : matrixFlopsPerSecond(DType::f32, threads);
+}
+
 double DevicePeaks::copyBytesPerSecond(int threads, double bytes) const {
   const CopyPeak *best = nullptr;
   for (const CopyPeak &peak : copies) {
@@ -47,9 +52,7 @@ double DevicePeaks::productFlopsPerSecond(const Program &program, int threads) c
     return matrixFlopsPerSecond(factorTypeOf(program), threads);
   double flops = 0, seconds = 0;
   for (auto [type, count] : program.productFlops) {
-    double peak = matrixFlopsPerSecond(type, threads);
-    if (peak <= 0)
-      peak = matrixFlopsPerSecond(DType::f32, threads);
+    double peak = matrixOrF32FlopsPerSecond(type, threads);
     if (peak <= 0)
       return 0;
     flops += count;

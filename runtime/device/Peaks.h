@@ -31,6 +31,8 @@ struct DevicePeaks {
 
   /// The peak for exactly this type and number of threads; 0: not measured.
   double matrixFlopsPerSecond(DType dtype, int threads) const;
+  /// The same, of f32 where this type's was not measured.
+  double matrixOrF32FlopsPerSecond(DType dtype, int threads) const;
   /// The bandwidth of a copy on this number of threads whose working set is the smallest measured
   /// one of at least `bytes`, or the largest; 0: not measured.
   double copyBytesPerSecond(int threads, double bytes) const;

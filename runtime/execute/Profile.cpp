@@ -51,9 +51,7 @@ static DType narrowestFloat(const Program &program, const Launch &launch) {
 double floorSeconds(const Program &program, const Launch &launch, const DevicePeaks &peaks,
                     int threads) {
   double bandwidth = peaks.copyBytesPerSecond(threads, launch.bytes);
-  double peak = peaks.matrixFlopsPerSecond(narrowestFloat(program, launch), threads);
-  if (peak == 0)
-    peak = peaks.matrixFlopsPerSecond(DType::f32, threads);
+  double peak = peaks.matrixOrF32FlopsPerSecond(narrowestFloat(program, launch), threads);
   if (bandwidth == 0 || peak == 0)
     return 0;
   return std::max(launch.flops / peak, launch.bytes / bandwidth);

@@ -119,9 +119,8 @@ static void addAdamW(SqrtOp root, Count each, Idioms &idioms) {
     SmallVector<Value> others = tensorsOf(end, {g, v});
     if (others.size() != 2)
       continue;
-    if (!isUpdate(numbers, end, others[0], g, others[1], v))
-      std::swap(others[0], others[1]);
-    if (!isUpdate(numbers, end, others[0], g, others[1], v))
+    if (!isUpdate(numbers, end, others[0], g, others[1], v) &&
+        !isUpdate(numbers, end, others[1], g, others[0], v))
       continue;
     collectBetween(end, {others[0], g, others[1], v}, idioms.parts);
     idioms.parts.erase(root);

@@ -1,5 +1,6 @@
 // The ledger as one page of HTML that needs nothing else: drawings are SVG, there are no scripts.
 #include "passes/Report.h"
+#include "passes/report/Names.h"
 #include "passes/report/print/Numbers.h"
 #include "passes/report/print/Page.h"
 
@@ -95,16 +96,16 @@ static void model(llvm::raw_ostream &out, const Ledger &ledger) {
   for (const ModelPart &part : facts.parts)
     line(part.name, part.flops.exact);
   line("= forward", facts.forward.exact);
-  std::string step =
-      facts.update.exact > 0 ? "forward + backward + update" : "forward + backward";
+  std::string step = stepParts(facts);
   if (whole)
     line(step + ", causal exact", whole->exact);
   if (whole && facts.update.exact > 0)
     line("of them the update", facts.update.exact);
   if (whole && whole->masked > 0)
     line(step + ", causal dense", whole->dense - whole->padded);
-  if (Count flops = findPreset("gpt3_d1")->count(facts); whole && flops > 0)
-    line("6 N D", flops);
+  const Preset &sixNd = *findPreset("gpt3_d1");
+  if (Count flops = sixNd.count(facts); whole && flops > 0)
+    line(sixNd.formula, flops);
   out << "</table>\n";
 }
 
@@ -182,8 +183,7 @@ static void roofline(llvm::raw_ostream &out, const LedgerRow &row, const Device 
   std::map<double, std::string> peaks = {{device.vectorPeak(), "f32 outside of matrix units"}};
   for (const Cost &part : row.totals.work.parts)
     if (part.mm > 0) {
-      std::string name = "products of ";
-      llvm::raw_string_ostream(name) << part.compute;
+      std::string name = "products of " + typeText(part.compute);
       std::string &names = peaks[device.matrixPeak(part.compute, part.accumulate)];
       if (!llvm::StringRef(names).ends_with(name))
         names += (names.empty() ? "" : ", ") + name;

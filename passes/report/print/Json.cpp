@@ -1,5 +1,6 @@
 // The ledger as JSON: the schema stands in docs/accounting.md.
 #include "passes/Report.h"
+#include "passes/report/Names.h"
 #include "passes/report/print/Numbers.h"
 
 #include "llvm/Support/JSON.h"
@@ -34,11 +35,8 @@ static void work(OStream &json, const Work &work) {
   json.attributeArray("work", [&] {
     for (const Cost &part : work.parts)
       json.object([&] {
-        std::string compute, accumulate;
-        llvm::raw_string_ostream(compute) << part.compute;
-        llvm::raw_string_ostream(accumulate) << part.accumulate;
-        json.attribute("compute", compute);
-        json.attribute("accumulate", accumulate);
+        json.attribute("compute", typeText(part.compute));
+        json.attribute("accumulate", typeText(part.accumulate));
         count(json, "mm", part.mm);
         countersBesideProducts(json, part);
       });
@@ -120,6 +118,7 @@ static void facts(OStream &json, const ModelFacts &facts) {
   json.attribute("parameters", facts.parameters);
   count(json, "rows_per_step", facts.tokens);
   flops(json, "forward_flops", facts.forward);
+  flops(json, "update_flops", facts.update);
   json.attributeArray("forward_parts", [&] {
     for (const ModelPart &part : facts.parts)
       json.object([&] {
@@ -150,7 +149,7 @@ void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options,
         json.attribute("bytes", *measured->bytes);
         json.attribute("by", measured->bytesName);
       } else {
-        json.attribute("not_measured", measured ? measured->whyNoBytes : "a report runs nothing");
+        json.attribute("not_measured", whyNotMeasured(measured));
       }
     });
     if (options.device)

@@ -1,5 +1,6 @@
 // The ledger as text of at most 120 columns.
 #include "passes/Report.h"
+#include "passes/report/Names.h"
 #include "passes/report/print/Numbers.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -136,9 +137,7 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
     out << fmt::format("  {:.60}{:>{}}{:>21}{}\n", name, count, width, scaled(double(flops)), rest);
   };
   Count update = facts.update.exact;
-  line(update > 0 ? "forward + backward + update, causal exact"
-                  : "forward + backward, causal exact",
-       model->exact);
+  line(stepParts(facts) + ", causal exact", model->exact);
   if (update > 0)
     line("  of them the update", update);
   if (model->masked > 0) {
@@ -176,11 +175,9 @@ static void printRoof(const Ledger &ledger, const ReportOptions &options, llvm::
   for (const Cost &part : row.totals.work.parts) {
     if (part.mm == 0)
       continue;
-    std::string type;
-    llvm::raw_string_ostream text(type);
-    text << part.compute << " summed in " << part.accumulate;
+    std::string types = typeText(part.compute) + " summed in " + typeText(part.accumulate);
     double peak = device.matrixPeak(part.compute, part.accumulate);
-    out << fmt::format("  {:<22} {:>10}FLOP at {}FLOP/s dense, ridge {:.1f} FLOP/B\n", type,
+    out << fmt::format("  {:<22} {:>10}FLOP at {}FLOP/s dense, ridge {:.1f} FLOP/B\n", types,
                        scaled(double(part.mm)), scaled(peak), peak / device.bandwidth);
   }
   out << fmt::format("  {}B/s, {} GB; {}\n", scaled(device.bandwidth), device.memory / 1e9,

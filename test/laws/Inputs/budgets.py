@@ -6,6 +6,7 @@ memory is that.
 
 budgets.py MODEL FOLDER INTERPOSER [SIZES]. SIZES: how many of the three, the law size first.
 """
+import dataclasses
 import json
 import os
 import pathlib
@@ -86,10 +87,8 @@ def train(folder, model, place, taken, *flags):
 tried = SIZES[name][:int(sys.argv[4]) if len(sys.argv) > 4 else None]
 for number, sizes in enumerate(tried):
     model = models.MODELS[name]
-    model = models.Model(model.file, model.sizes | sizes, model.micro_batches, model.inputs)
-    folder = root / f"size{number}"
-    folder.mkdir()
-    models.write_data(model, folder, samples=400)
+    sized = dataclasses.replace(model, sizes=model.sizes | sizes)
+    model, folder, _ = models.prepare(sized, root / f"size{number}", samples=400)
     table = json.loads(models.call("napkin", "plan", *flags_of(model), "--json", "--threads", THREADS))
     plans = check_budgets(f"size {number}", model, table)
     ways = [(row["strategy"], row["peak_bytes"], ("--checkpoint", row["strategy"])) for row in table["strategies"]]

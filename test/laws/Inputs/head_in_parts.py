@@ -3,6 +3,7 @@
 head_in_parts.py FOLDER. Models at sizes where parts begin at multiples of 256 bytes, so that rows are read and parts
 written where they lie, and at sizes where they do not.
 """
+import dataclasses
 import pathlib
 import sys
 
@@ -44,11 +45,8 @@ def is_in_parts(flags, chunks):
 
 
 for number, (name, sizes, accumulate, policy, many) in enumerate(CASES):
-    model = models.Model(models.MODELS[name].file, sizes, (accumulate,), models.MODELS[name].inputs)
-    folder = root / f"data-{number}"
-    folder.mkdir(exist_ok=True)
-    models.write_data(model, folder, samples=200)
-    data = models.data_flags(model, folder)
+    sized = dataclasses.replace(models.MODELS[name], sizes=sizes)
+    model, _, data = models.prepare(sized, root / f"data-{number}", samples=200)
     flags = [*model.flags(accumulate), "--precision", policy]
     whole = train(f"{number}-whole", data, *flags, "--chunks", 1)
     for chunks in many:
