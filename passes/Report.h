@@ -80,6 +80,8 @@ struct Ledger {
   std::string policy;
   /// Micro-batches of a step.
   int64_t accumulate = 1;
+  /// Whose kernels move the planned bytes.
+  const Device *device = &referenceDevice();
   /// What the forward graph tells, before there are gradients.
   ModelFacts facts;
   std::vector<LedgerRow> rows;
@@ -120,6 +122,8 @@ struct ReportOptions {
   const Preset *preset = nullptr;
   /// Null: nothing was measured. Its time is `stepSeconds`.
   const MeasuredStep *measured = nullptr;
+  /// The pass whose row the last one stands beside; empty: the last that differs from it.
+  std::string diffFrom;
 
   /// Whether the use of the device can be told: it is known, and enough steps were timed.
   bool tellsUse() const {
@@ -170,6 +174,28 @@ std::vector<WeighedGroup> groupsByWeight(const LedgerRow &row, const Device *dev
 /// included.
 double roofSeconds(const LedgerRow &row, const Device &device);
 
+/// What the last row has more than an earlier one.
+struct LedgerDiff {
+  const LedgerRow *from = nullptr;
+  /// Contractions and planned bytes of a step.
+  Count hardwareFlops = 0, plannedBytes = 0;
+  /// Bytes that exist for the backward pass when the loss is known, and of the peak.
+  int64_t saved = 0, peak = 0;
+  /// Of a step at the roof; nothing without a device.
+  std::optional<double> seconds;
+
+  /// What each byte by which the peak fell costs; nothing where it did not fall or costs nothing.
+  std::optional<double> secondsPerByte() const;
+};
+
+/// The last row beside the first one of `pass`; where none is named, beside the last one that
+/// differs from it. Null where there is no such row.
+std::optional<LedgerDiff> diffOf(const Ledger &ledger, llvm::StringRef pass, const Device *device);
+
+/// "DIFF vs nap-schedule: HW +0 | bytes +1.300GB | saved -816.0, peak -816.0 MiB | roof +0.400 ms,
+/// 0.5 us/MiB", what each MiB of the peak costs; at most 120 columns.
+std::string diffText(const LedgerDiff &diff);
+
 /// Sentences that teach: what dominates memory and time, what a size costs.
 std::vector<std::string> warningsOf(const Ledger &ledger, const Device *device);
 
@@ -184,18 +210,19 @@ void printLedgerJson(const Ledger &ledger, const ReportOptions &options, llvm::r
 void printLedgerHtml(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out);
 
 /// Prints stacks for flame graphs, a line each: function, instance and kernel with ';' between
-/// them, and what its executions in a step take together: nanoseconds at the roof of `device`, or
-/// where that is null planned bytes; rounded up. What takes nothing has no line.
-void printFolded(mlir::ModuleOp module, const Device *device, llvm::raw_ostream &out);
+/// them, and what its executions in a step take together on `device`: `byTime` nanoseconds at the
+/// roof, else planned bytes; rounded up. What takes nothing has no line.
+void printFolded(mlir::ModuleOp module, const Device &device, bool byTime, llvm::raw_ostream &out);
 
 /// Prints, as CSV, the bytes in use by class during each op of the step's functions, and what lies
 /// idle below the highest of them; `row` is that of the module.
 void printTimeline(const LedgerRow &row, mlir::ModuleOp module, llvm::raw_ostream &out);
 
 /// Prints the formula of what each kernel or op called `name` counts, with its numbers put in; of
-/// every one if that is "all". The lines of its ops add up to its sum. With `preset`, which counts
-/// op by op (model/ByPreset.h), its count too, and the intensity by it. False if there is none.
-bool explainOp(mlir::ModuleOp module, llvm::StringRef name, const Preset *preset,
-               llvm::raw_ostream &out);
+/// every one if that is "all". The lines of its ops add up to its sum; planned bytes are those of
+/// the kernels of `device`. With `preset`, which counts op by op (model/ByPreset.h), its count too,
+/// and the intensity by it. False if there is none.
+bool explainOp(mlir::ModuleOp module, llvm::StringRef name, const Device &device,
+               const Preset *preset, llvm::raw_ostream &out);
 
 } // namespace nap

@@ -2,7 +2,7 @@
 #include "passes/report/Costs.h"
 
 #include "ir/Views.h"
-#include "ir/contraction/Contraction.h"
+#include "ir/contraction/CudaProduct.h"
 #include "ir/contraction/Epilogue.h"
 #include "ir/schedule/ContractionSchedule.h"
 #include "passes/MemoryModel.h"
@@ -10,6 +10,7 @@
 #include "passes/kernels/Emit.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace nap;
@@ -267,22 +268,58 @@ static DictionaryAttr scheduleOf(Operation *op, const SymbolTable &symbols) {
   return op ? op->getAttrOfType<DictionaryAttr>("nap.schedule") : DictionaryAttr();
 }
 
-Count nap::plannedBytes(Operation *op, const SymbolTable &symbols, Count least) {
-  Count bytes = least < 0 ? leastBytes(op, symbols) : least;
-  Block *body = bodyOf(op, symbols);
-  DictionaryAttr schedule = scheduleOf(op, symbols);
-  if (!body || !schedule || !schedule.get("tile_rows"))
-    return bytes;
-  EinsumOp einsum = getContraction(*body);
+/// Bytes that the blocks of a processor's task read again of a product's sides.
+static Count processorReReads(Block &body, DictionaryAttr schedule) {
+  EinsumOp einsum = getContraction(body);
   auto form = einsum ? getContractionForm(einsum) : std::nullopt;
   if (!form)
-    return bytes;
+    return 0;
   ContractionSchedule cut = ContractionSchedule::fromAttr(schedule);
+  Count bytes = 0;
   auto addReads = [&](Value side, int64_t extent, int64_t block) {
     if (block > 0 && extent > block)
       bytes += bytesOf(side.getType()) * Count((extent + block - 1) / block - 1);
   };
   addReads(form->lhs.root, form->columnExtent(), cut.columnBlock);
   addReads(form->rhs.root, form->rowExtent(), cut.rowBlock);
+  return bytes;
+}
+
+/// The same of the tiles of CUDA, beside what its cache keeps, and the sums of ranges.
+static Count cudaReReads(Block &body, const Device &device) {
+  std::optional<CudaProduct> found = getCudaProduct(body);
+  if (!found)
+    return 0;
+  const CudaTiling &tiling = found->tiling;
+  CudaProductSizes sizes = found->sizes();
+  Count bytes = 0;
+  if (tiling.splits > 1)
+    bytes += Count(2 * sizeof(float)) * tiling.splits * sizes.batches * sizes.rows * sizes.columns;
+  // Of the right side, what a batch entry multiplies stays in the cache or is read by each set.
+  Count right = Count(sizes.depth) * sizes.columns * tiling.factorBytes();
+  if (2 * right <= Count(device.cacheBytes))
+    return bytes;
+  int64_t across = llvm::divideCeil(sizes.columns, tiling.columns);
+  int64_t down = llvm::divideCeil(sizes.rows, tiling.rows);
+  int64_t underWay = device.multiprocessors * tiling.blocksAtOnce();
+  int64_t sets = llvm::divideCeil(down, std::max<int64_t>(1, underWay / across));
+  return bytes + right * sizes.batches * (sets - 1);
+}
+
+Count nap::plannedBytes(Operation *op, const SymbolTable &symbols, const Device &device,
+                        Count least) {
+  Count bytes = least < 0 ? leastBytes(op, symbols) : least;
+  Block *body = bodyOf(op, symbols);
+  DictionaryAttr schedule = scheduleOf(op, symbols);
+  if (!body || !schedule || !schedule.get("tile_rows"))
+    return bytes;
+  switch (device.kernels) {
+  case DeviceKernels::processor:
+    return bytes + processorReReads(*body, schedule);
+  case DeviceKernels::cuda:
+    return bytes + cudaReReads(*body, device);
+  case DeviceKernels::none:
+    return bytes;
+  }
   return bytes;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/Ops.h"
+#include "passes/report/device/Device.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -57,11 +58,18 @@ Work workOf(mlir::Operation *op, const mlir::SymbolTable &symbols);
 /// free.
 Count leastBytes(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
-/// The bytes that the planned program moves for it: those of `leastBytes`, and what the tiles of a
-/// product read again. With blocks of r rows and c columns, each operand is read once a block of
-/// the other's side: M N K (1/r + 1/c) elements in all where nothing stays in the cache. Without a
-/// schedule, `leastBytes`. `least` is that figure where it is known, else -1.
-Count plannedBytes(mlir::Operation *op, const mlir::SymbolTable &symbols, Count least = -1);
+/// The bytes that the planned program moves between memory and a device: those of `leastBytes`, and
+/// what the tiles of a product read again. `least` is that figure where it is known, else -1.
+/// Without a schedule, `leastBytes`.
+///
+/// On a processor blocks have r rows and c columns, and each operand is read once a block of the
+/// other's side: M N K (1/r + 1/c) elements in all where nothing stays in the cache. A device of
+/// CUDA has the tiles of its own text, which go along the columns, then down the rows: those under
+/// way at once cover some rows of tiles, and read the left side once and the right side once for
+/// each such set, if it is more than half of the last-level cache keeps; sums of ranges of the depth
+/// are stored and read. Other devices have no kernels here: each operand once.
+Count plannedBytes(mlir::Operation *op, const mlir::SymbolTable &symbols,
+                   const Device &device = referenceDevice(), Count least = -1);
 
 /// Calls `visit` with each tensor that the ops of a block read beside views, and with how many of
 /// its elements they ask for, each once, by the rules of `leastBytes`.

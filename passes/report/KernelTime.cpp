@@ -22,7 +22,7 @@ double nap::kernelTime(mlir::Operation *kernel, const mlir::SymbolTable &symbols
                        const Device &device) {
   if (isFree(kernel) || isPlacedJoin(kernel) || kernel->hasTrait<mlir::OpTrait::IsTerminator>())
     return 0;
-  RoofTime time = roofTime(workOf(kernel, symbols), plannedBytes(kernel, symbols), device);
+  RoofTime time = roofTime(workOf(kernel, symbols), plannedBytes(kernel, symbols, device), device);
   time.launch = device.launchSeconds;
   return time.total() * 1e9;
 }

@@ -6,6 +6,7 @@
 #include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
+#include "passes/report/print/Numbers.h"
 #include "passes/report/model/GraphBytes.h"
 #include "passes/report/model/StepMemory.h"
 
@@ -39,7 +40,7 @@ std::vector<std::pair<Operation *, int64_t>> nap::stepFunctions(ModuleOp module)
 }
 
 /// Sums over one step of the module as it stands, in all and by the ops' names.
-static void countStep(LedgerRow &row, ModuleOp module) {
+static void countStep(LedgerRow &row, ModuleOp module, const Device &device) {
   SymbolTable symbols(module);
   llvm::MapVector<StringRef, OpGroup> groups;
   for (auto [func, times] : stepFunctions(module)) {
@@ -52,7 +53,7 @@ static void countStep(LedgerRow &row, ModuleOp module) {
       if (isFree(&op) || isPlacedJoin(&op))
         continue;
       Work work = workOf(&op, symbols);
-      Count least = leastBytes(&op, symbols), planned = plannedBytes(&op, symbols, least);
+      Count least = leastBytes(&op, symbols), planned = plannedBytes(&op, symbols, device, least);
       row.totals.work.add(work, times);
       row.totals.leastBytes += least * times;
       row.totals.plannedBytes += planned * times;
@@ -119,7 +120,9 @@ static void checkRow(LedgerRow &row, const LedgerRow *before) {
                       before->totals.plannedBytes - before->totals.leastBytes;
     row.check = readsAgain ? "re-reads" : "same work";
   } else {
-    row.check = work > workBefore ? "more work" : "less work";
+    // By how much, where print tells it: "HW -6.2%".
+    std::string by = change(double(workBefore), double(work));
+    row.check = !by.empty() ? "HW " + by : work > workBefore ? "more work" : "less work";
   }
 }
 
@@ -207,7 +210,7 @@ void nap::recordPass(Ledger &ledger, StringRef pass, ModuleOp module) {
     return;
   LedgerRow row;
   row.pass = pass.str();
-  countStep(row, module);
+  countStep(row, module, *ledger.device);
   row.model = readModelFlops(module);
   measureMemory(row, module);
   row.gradients = gradientBytes(module);

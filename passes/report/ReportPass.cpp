@@ -23,6 +23,8 @@ struct ReportPass : nap::impl::ReportPassBase<ReportPass> {
       return signalPassFailure();
     }
     nap::Ledger ledger;
+    if (known)
+      ledger.device = known;
     nap::recordPass(ledger, "now", getOperation());
     nap::ReportOptions options;
     options.device = known;

@@ -136,6 +136,10 @@ std::string nap::deviceSources(const Device &device) {
   line("bandwidth", device.bandwidth / 1e12, "TB/s", device.bandwidthSource);
   if (device.memory > 0)
     line("memory", device.memory / 1e9, "GB", device.memorySource);
+  if (device.kernels == DeviceKernels::cuda) {
+    line("cache", device.cacheBytes / (1 << 20), "MiB", device.cacheSource);
+    line("processors", double(device.multiprocessors), "", device.cacheSource);
+  }
   line("launch", device.launchSeconds * 1e6, "us", device.launchSource);
   if (device.bestMeasured > 0)
     line("best product", device.bestMeasured / 1e12, "TFLOP/s",

@@ -21,6 +21,8 @@ static constexpr FlagSpec kReportFlags[] = {
     {"measured", "FILE",
      "what --audit-file wrote of a run of this model: its time of a step, and measured bytes"},
     {"after", "PASS", "stop after this pass; 'import' is the graph as the frontend makes it"},
+    {"diff", "PASS",
+     "what the last pass shown has more than this one; default: than the last that differs"},
     {"explain", "OP", "print what a kernel or op, or all, count as a formula with its numbers"},
     {"activations", "",
      "run the forward pass once on initial values: mean and deviation of what layers pass on"},
@@ -75,6 +77,7 @@ static std::optional<double> readStepTime(const ParsedFlags &flags) {
 /// Fails where flags ask for nothing or for two things at once; the status goes through.
 static ExitStatus checkFlags(const ParsedFlags &flags) {
   for (auto [name, wanted] : {std::pair{"after", "the name of a pass such as nap-fuse"},
+                              {"diff", "the name of a pass such as nap-fuse"},
                               {"explain", "the name of a kernel or op such as einsum"}})
     if (const std::string *value = flags.find(name); value && value->empty())
       return fail(fmt::format("--{} is '' and {} is wanted", name, wanted), ExitStatus::wrongUsage);
@@ -96,6 +99,11 @@ static ExitStatus checkFlags(const ParsedFlags &flags) {
   if (flags.has("step-time") && flags.has("measured"))
     return fail("--step-time and --measured: each tells the time of a step; leave one out",
                 ExitStatus::wrongUsage);
+  for (std::string_view name : {"explain", "folded", "timeline", "activations"})
+    if (flags.has("diff") && flags.has(name))
+      return fail(
+          fmt::format("--diff compares rows, of which --{} shows none; leave one out", name),
+          ExitStatus::wrongUsage);
   if (flags.has("data") && !flags.has("activations"))
     return fail("--data is for --activations, which runs the model; leave it out",
                 ExitStatus::wrongUsage);
@@ -141,9 +149,19 @@ static ExitStatus recordPasses(Model &model, const ParsedFlags &flags, Ledger &l
   });
   if (status != ExitStatus::done)
     return status;
-  if (last && !llvm::is_contained(passes, *last))
-    return fail(fmt::format("--after={}: no such pass ran; the passes are {}", *last,
+  auto refuse = [&](llvm::StringRef flag, const std::string &name) {
+    return fail(fmt::format("--{}={}: no such pass ran; the passes are {}", flag.str(), name,
                             fmt::join(passes, ", ")),
+                ExitStatus::wrongUsage);
+  };
+  if (last && !llvm::is_contained(passes, *last))
+    return refuse("after", *last);
+  const std::string *from = flags.find("diff");
+  if (from && !llvm::is_contained(passes, *from))
+    return refuse("diff", *from);
+  if (from && llvm::count(passes, *from) == 1 && *from == passes.back())
+    return fail(fmt::format("--diff={}: it is the last pass, which differs from earlier ones: {}",
+                            *from, fmt::join(llvm::drop_end(passes), ", ")),
                 ExitStatus::wrongUsage);
   return ExitStatus::done;
 }
@@ -155,7 +173,7 @@ static ExitStatus print(Model &model, const ParsedFlags &flags, const Ledger &le
   llvm::raw_string_ostream stream(text);
   if (const std::string *explained = flags.find("explain")) {
     const std::string *last = flags.find("after");
-    if (!explainOp(model.module(), *explained, options.preset, stream))
+    if (!explainOp(model.module(), *explained, *ledger.device, options.preset, stream))
       return fail(
           fmt::format("--explain={}: no kernel or op is called so {}; `napkin report` lists them",
                       *explained, last ? "after " + *last : "in the planned step"),
@@ -165,7 +183,7 @@ static ExitStatus print(Model &model, const ParsedFlags &flags, const Ledger &le
   } else if (flags.has("html")) {
     printLedgerHtml(ledger, options, stream);
   } else if (const std::string *weight = flags.find("folded")) {
-    printFolded(model.module(), *weight == "time" ? options.device : nullptr, stream);
+    printFolded(model.module(), *ledger.device, *weight == "time", stream);
   } else if (flags.has("timeline")) {
     printTimeline(ledger.rows.back(), model.module(), stream);
   } else {
@@ -201,6 +219,8 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   if (!seconds || !readPreset(*flags, options.preset))
     return ExitStatus::wrongUsage;
   options.stepSeconds = *seconds;
+  if (const std::string *from = flags->find("diff"))
+    options.diffFrom = *from;
   Model model;
   const std::string *audited = flags->find("measured");
   if (!audited)
@@ -217,6 +237,8 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
     options.stepSeconds = measured->seconds;
   }
   Ledger ledger;
+  if (device)
+    ledger.device = &*device;
   if ((status = recordPasses(model, *flags, ledger)) != ExitStatus::done ||
       (status = checkUse(ledger, options)) != ExitStatus::done ||
       (status = print(model, *flags, ledger, options)) != ExitStatus::done)

@@ -12,11 +12,10 @@
 //
 //   parts[range, row, column] = sums[i]
 //   for element: sum = parts[0] + parts[h], ... in halves; result[element] = body of sum
-#include "ir/contraction/Contraction.h"
+#include "ir/contraction/CudaProduct.h"
 #include "codegen/cuda/kernels/BlockReducer.h"
 #include "codegen/cuda/kernels/Kernels.h"
 #include "ir/contraction/Epilogue.h"
-#include "ir/schedule/CudaTiling.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -48,16 +47,6 @@ static std::string productText(const ContractionForm &form) {
                      form.rowExtent(), form.columnExtent(), form.contractedExtent(),
                      side(form.lhs, form.rows, &ContractionAxis::strideLhs),
                      side(form.rhs, form.columns, &ContractionAxis::strideRhs));
-}
-
-/// What multiplies elements of this type in the kernel's program; nothing where they have no tiles.
-static std::optional<CudaUnit> unitOf(KernelDefOp def, Type factor) {
-  if (factor.isBF16())
-    return CudaUnit::half;
-  if (!factor.isF32())
-    return std::nullopt;
-  auto policy = def->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>("nap.policy");
-  return policy && policy.getValue() == "tf32" ? CudaUnit::tf32 : CudaUnit::fma;
 }
 
 namespace {
@@ -348,21 +337,10 @@ void ProductWriter::write() {
 }
 
 bool nap::fillContraction(KernelFunction kernel, CudaKernel &cuda) {
-  EinsumOp product = getContraction(kernel.region());
-  if (!product || product.getFactors().size() != 2)
+  std::optional<CudaProduct> found = getCudaProduct(kernel.region());
+  if (!found)
     return false;
-  std::optional<ContractionForm> form = getContractionForm(product);
-  std::optional<CudaUnit> unit = form ? unitOf(kernel.def, form->factorType) : std::nullopt;
-  if (!unit ||
-      llvm::any_of(ArrayRef({&form->batch, &form->rows, &form->columns, &form->contracted}),
-                   [](const auto *axes) { return axes->size() > 3; }))
-    return false;
-  CudaProductSizes sizes{form->batchExtent(), form->rowExtent(), form->columnExtent(),
-                         form->contractedExtent()};
-  // Kernels that draw numbers stay one grid.
-  bool canSplit = kernel.siteCount() == 0;
-  CudaTiling tiling = chooseCudaTiling(sizes, *unit, canSplit);
-  cuda.remark = remarkOf(tiling, cudaClocks(tiling, sizes));
-  ProductWriter(kernel, product, *form, tiling, cuda).write();
+  cuda.remark = remarkOf(found->tiling, cudaClocks(found->tiling, found->sizes()));
+  ProductWriter(kernel, found->product, found->form, found->tiling, cuda).write();
   return true;
 }

@@ -59,6 +59,14 @@ struct Table {
     device.source = source;
     device.memory = gigabytes * 1e9;
     device.bandwidth = terabytesPerSecond * 1e12;
+    device.kernels = DeviceKernels::none;
+  }
+  void cuda(int64_t multiprocessors, double mebibytes, const char *source) {
+    Device &device = devices.back();
+    device.kernels = DeviceKernels::cuda;
+    device.multiprocessors = multiprocessors;
+    device.cacheBytes = mebibytes * double(1 << 20);
+    device.cacheSource = source;
   }
   void peak(const char *input, const char *accumulate, double tera) {
     devices.back().peaks.push_back({input, accumulate, tera * 1e12, ""});
@@ -99,6 +107,7 @@ static std::vector<Device> makeTable() {
 #define FROM(...) table.from(__VA_ARGS__);
 #define CLOCK(...) table.clock(__VA_ARGS__);
 #define BEST(...) table.best(__VA_ARGS__);
+#define CUDA(...) table.cuda(__VA_ARGS__);
 #define NOTE(...) table.note(__VA_ARGS__);
 #include "passes/report/device/Devices.def"
 #undef DEVICE
@@ -107,6 +116,7 @@ static std::vector<Device> makeTable() {
 #undef FROM
 #undef CLOCK
 #undef BEST
+#undef CUDA
 #undef NOTE
   return table.devices;
 }

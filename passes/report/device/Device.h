@@ -34,6 +34,9 @@ struct Peak {
   std::string source;
 };
 
+/// Whose kernels a device runs: those of processors, those of CUDA's text, or none of Napkin's.
+enum class DeviceKernels { processor, cuda, none };
+
 /// A device as the roofline knows it.
 struct Device {
   /// "h100_sxm"; "h100" or empty; "H100 SXM".
@@ -47,6 +50,11 @@ struct Device {
   std::vector<Peak> peaks;
   /// Bytes a second, and bytes.
   double bandwidth = 0, memory = 0;
+  DeviceKernels kernels = DeviceKernels::processor;
+  /// Of a device of CUDA: its multiprocessors, and the bytes of the cache that they share.
+  int64_t multiprocessors = 0;
+  double cacheBytes = 0;
+  std::string cacheSource;
   /// Seconds from one kernel to the next, beside their work.
   double launchSeconds = 3e-6;
   /// The peak of one type of operands from its factors, clock x fused multiply-adds of a unit and

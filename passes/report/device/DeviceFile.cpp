@@ -68,8 +68,9 @@ llvm::Expected<Device> nap::parseDevice(llvm::StringRef text, llvm::StringRef pl
   if (!object)
     return wrong(place, "no JSON object, wanted one with \"peaks_tflops\" and \"bandwidth_tb_s\"");
   static constexpr llvm::StringRef known[] = {
-      "name",      "source",    "peaks_tflops",        "bandwidth_tb_s",
-      "memory_gb", "launch_us", "best_measured_tflops"};
+      "name",      "source",    "peaks_tflops",         "bandwidth_tb_s",
+      "memory_gb", "launch_us", "best_measured_tflops", "multiprocessors",
+      "cache_mib"};
   std::vector<std::string> keys;
   for (auto &[key, entry] : *object)
     keys.push_back(key.str());
@@ -102,5 +103,23 @@ llvm::Expected<Device> nap::parseDevice(llvm::StringRef text, llvm::StringRef pl
   if (llvm::Error error =
           readNumber(*object, place, "best_measured_tflops", 1e12, false, device.bestMeasured))
     return error;
+  double multiprocessors = 0;
+  if (llvm::Error error = readNumber(*object, place, "multiprocessors", 1, false, multiprocessors))
+    return error;
+  if (llvm::Error error =
+          readNumber(*object, place, "cache_mib", 1 << 20, false, device.cacheBytes))
+    return error;
+  if ((multiprocessors > 0) != (device.cacheBytes > 0))
+    return wrong(place, "\"multiprocessors\" and \"cache_mib\" tell together how CUDA's kernels "
+                        "read memory again; give both, or neither for a processor");
+  if (multiprocessors > 0) {
+    constexpr double most = 1 << 20;
+    if (multiprocessors != std::floor(multiprocessors) || multiprocessors > most)
+      return wrong(place,
+                   fmt::format("\"multiprocessors\" is {}, wanted a whole number of at most {}",
+                               multiprocessors, most));
+    device.kernels = DeviceKernels::cuda;
+    device.multiprocessors = int64_t(multiprocessors);
+  }
   return device;
 }

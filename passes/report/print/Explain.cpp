@@ -116,7 +116,8 @@ static std::string explain(Operation *op, const Cost &cost, int64_t made) {
   return head;
 }
 
-bool nap::explainOp(ModuleOp module, StringRef name, const Preset *preset, llvm::raw_ostream &out) {
+bool nap::explainOp(ModuleOp module, StringRef name, const Device &device, const Preset *preset,
+                    llvm::raw_ostream &out) {
   SymbolTable symbols(module);
   std::vector<std::string> order;
   llvm::StringMap<int64_t> times;
@@ -138,7 +139,7 @@ bool nap::explainOp(ModuleOp module, StringRef name, const Preset *preset, llvm:
       text += fmt::format("  = {}\n", counters(workOf(&op, symbols).total()));
       Count least = leastBytes(&op, symbols);
       text += fmt::format("    bytes: {} at least, {} by the plan\n", grouped(least),
-                          grouped(plannedBytes(&op, symbols, least)));
+                          grouped(plannedBytes(&op, symbols, device, least)));
       if (preset) {
         Count flops = countByPreset(&op, symbols, *preset, idioms);
         text += fmt::format("    {}: {} FLOP, {:.10g} FLOP/B ({})\n", preset->name, grouped(flops),

@@ -15,11 +15,13 @@
 
 using namespace nap;
 
-static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *device) {
+static void passes(llvm::raw_ostream &out, const Ledger &ledger, const ReportOptions &options) {
+  const Device *device = options.device;
   out << "<h2>What each pass changed</h2>\n<table>\n";
   writeRow(out,
-           {"pass", "ops", "model FLOP", "program FLOP", "vec + cmp", "trn", "bytes, least",
-            "bytes, plan", "change", "ms at the roof", "saved MiB", "peak MiB", "change", "check"},
+           {"pass", "ops", "model FLOP", "program FLOP", "change", "vec + cmp", "trn",
+            "bytes, least", "bytes, plan", "change", "ms at the roof", "saved MiB", "peak MiB",
+            "change", "check"},
            "th");
   const LedgerRow *before = nullptr;
   for (const LedgerRow &row : ledger.rows) {
@@ -28,6 +30,7 @@ static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *d
     writeRow(out,
              {row.pass, fmt::format("{}", row.totals.ops),
               row.model ? shortScaled(double(row.model->exact)) : "", shortScaled(double(cost.mm)),
+              before ? change(double(before->totals.work.total().mm), double(cost.mm)) : "",
               shortScaled(double(cost.vec + cost.cmp)), shortScaled(double(cost.trn)),
               shortScaled(double(row.totals.leastBytes)), shortScaled(planned),
               before ? change(double(before->totals.plannedBytes), planned) : "",
@@ -37,6 +40,8 @@ static void passes(llvm::raw_ostream &out, const Ledger &ledger, const Device *d
     before = &row;
   }
   out << "</table>\n";
+  if (auto diff = diffOf(ledger, options.diffFrom, device))
+    out << "<p>" << escaped(diffText(*diff)) << "</p>\n";
 }
 
 static void memory(llvm::raw_ostream &out, const LedgerRow &row) {
@@ -264,7 +269,7 @@ void nap::printLedgerHtml(const Ledger &ledger, const ReportOptions &options,
     const LedgerRow &last = ledger.rows.back();
     for (const std::string &warning : warningsOf(ledger, options.device))
       out << "<p>" << escaped(warning) << ".</p>\n";
-    passes(out, ledger, options.device);
+    passes(out, ledger, options);
     memory(out, last);
     timeline(out, last);
     livePeak(out, last);

@@ -178,6 +178,18 @@ void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options,
       for (const LedgerRow &each : ledger.rows)
         json.object([&] { row(json, each, options.device); });
     });
+    if (auto diff = diffOf(ledger, options.diffFrom, options.device))
+      json.attributeObject("diff", [&] {
+        json.attribute("from", diff->from->pass);
+        count(json, "hw_flops", diff->hardwareFlops);
+        count(json, "bytes_plan", diff->plannedBytes);
+        json.attribute("saved_at_loss", diff->saved);
+        json.attribute("peak", diff->peak);
+        if (diff->seconds)
+          json.attribute("roof_ms", *diff->seconds * 1e3);
+        if (auto each = diff->secondsPerByte())
+          json.attribute("ms_per_mib", *each * (1 << 20) * 1e3);
+      });
     json.attributeArray("timeline", [&] {
       if (!ledger.rows.empty())
         for (int64_t bytes : ledger.rows.back().timeline)

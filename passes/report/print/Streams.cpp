@@ -24,7 +24,7 @@ static std::string stackOf(func::FuncOp func, Operation *op) {
   return stack + ";" + nameOf(op).str();
 }
 
-void nap::printFolded(ModuleOp module, const Device *device, llvm::raw_ostream &out) {
+void nap::printFolded(ModuleOp module, const Device &device, bool byTime, llvm::raw_ostream &out) {
   SymbolTable symbols(module);
   llvm::MapVector<StringRef, double> weights;
   llvm::StringSet<> names;
@@ -33,7 +33,8 @@ void nap::printFolded(ModuleOp module, const Device *device, llvm::raw_ostream &
     for (Operation &op : func.getBody().front().without_terminator()) {
       if (isFree(&op))
         continue;
-      double each = device ? kernelTime(&op, symbols, *device) : double(plannedBytes(&op, symbols));
+      double each =
+          byTime ? kernelTime(&op, symbols, device) : double(plannedBytes(&op, symbols, device));
       weights[names.insert(stackOf(func, &op)).first->getKey()] += each * double(times);
     }
   }

@@ -274,6 +274,8 @@ void nap::printLedger(const Ledger &ledger, const ReportOptions &options, llvm::
     return;
   printHead(ledger, options, out);
   printRows(ledger, options.device, out);
+  if (auto diff = diffOf(ledger, options.diffFrom, options.device))
+    out << diffText(*diff) << '\n';
   const LedgerRow &last = ledger.rows.back();
   printMemory(last, out);
   printBytes(ledger, options, out);
