@@ -19,6 +19,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -27,6 +28,7 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <functional>
+#include <optional>
 
 using namespace mlir;
 using namespace nap;
@@ -474,6 +476,35 @@ static std::unique_ptr<HostProgram> buildCudaText(ArrayRef<CudaKernelText> kerne
   return nullptr;
 }
 
+/// What multiplies bf16 here: the option, else what the module was made for, or the best that this
+/// processor has in its stead. None where the option asks for what the processor lacks; tiles are
+/// asked of the system.
+static std::optional<std::string> bf16UnitHere(ModuleOp module) {
+  constexpr std::array<StringRef, 3> units{"fma", "dot", "amx"};
+  auto rankOf = [&](StringRef unit) { return llvm::find(units, unit) - units.begin(); };
+  auto known = module->getAttrOfType<StringAttr>("nap.bf16_unit");
+  StringRef wanted = !bf16Unit.empty() ? StringRef(bf16Unit) : known ? known.getValue() : "fma";
+  StringRef here = bf16UnitOf({});
+  if (rankOf(wanted) == ssize_t(units.size())) {
+    fmt::print(stderr, "'{}' multiplies no bf16; give --bf16-unit=fma, dot or amx\n", wanted.str());
+    return std::nullopt;
+  }
+  if (rankOf(wanted) > rankOf(here)) {
+    if (!bf16Unit.empty()) {
+      fmt::print(stderr, "this processor has no {} for bf16; give --bf16-unit={}\n", wanted.str(),
+                 here.str());
+      return std::nullopt;
+    }
+    wanted = here;
+  }
+  if (wanted == "amx")
+    if (auto denied = napkin::runtime::requestTileRegisters()) {
+      fmt::print(stderr, "{}\n", denied->message);
+      return std::nullopt;
+    }
+  return wanted.str();
+}
+
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Executes kernels and compares\n");
   DialectRegistry registry;
@@ -486,9 +517,12 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, sources, &context);
   if (!module)
     return 1;
+  std::optional<std::string> unit = bf16UnitHere(*module);
+  if (!unit)
+    return 1;
   ChooseSchedulesPassOptions options;
   options.minTasks = minTasks;
-  options.bf16Unit = bf16Unit;
+  options.bf16Unit = *unit;
   options.vectorBytes = vectorBytes;
   PassManager manager(&context);
   manager.addPass(createChooseSchedulesPass(options));
@@ -534,11 +568,6 @@ int main(int argc, char **argv) {
     fmt::print(stderr, "{}\n", llvm::toString(jit.takeError()));
     return 1;
   }
-  if (bf16Unit == "amx")
-    if (auto denied = napkin::runtime::requestTileRegisters()) {
-      fmt::print(stderr, "{}\n", denied->message);
-      return 1;
-    }
   bool good = true;
   for (auto [number, def, graph] : llvm::enumerate(defs, graphs)) {
     auto function = jit->lookup(symbolOfKernel(def.getSymName()));
