@@ -76,12 +76,24 @@ int64_t nap::planning::loadOf(const Timeline &timeline, const std::vector<bool> 
 Layout nap::planning::layOut(const Timeline &timeline, const std::vector<bool> &isFixed,
                              int64_t alignment) {
   auto [layout, places, placeOf] = placesOf(timeline, isFixed, alignment);
-  Placement placement = place(places, {kPlacementWork, layout.load + layout.load / 200});
+  // In the order in which they are written, whatever their numbers: of a plan and of the program
+  // that it becomes the placement is one.
+  std::vector<size_t> order(places.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return places[a].lower < places[b].lower; });
+  std::vector<Interval> ordered;
+  for (size_t number : order)
+    ordered.push_back(places[number]);
+  Placement placement = place(ordered, {kPlacementWork, layout.load + layout.load / 200});
   layout.height = placement.height;
+  std::vector<int64_t> offsets(places.size());
+  for (size_t at = 0; at < order.size(); ++at)
+    offsets[order[at]] = placement.offsets[at];
   layout.offsets.assign(timeline.sizes.size(), -1);
   for (size_t tensor = 0; tensor < timeline.sizes.size(); ++tensor)
     if (auto known = placeOf.find(layout.storage[tensor]);
         !isFixed[tensor] && known != placeOf.end())
-      layout.offsets[tensor] = placement.offsets[known->second];
+      layout.offsets[tensor] = offsets[known->second];
   return layout;
 }

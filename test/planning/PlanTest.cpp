@@ -1,6 +1,9 @@
 // Lifetimes, and what the plan's checker must find.
 #include "passes/planning/Layout.h"
+#include "passes/planning/Random.h"
 #include "test/Check.h"
+
+#include <algorithm>
 
 using namespace nap::planning;
 using namespace napkin::test;
@@ -143,7 +146,38 @@ static void testCheckerFindsPartUnderWrite() {
          "a part under another result is not seen");
 }
 
+/// A step a tensor, each of which reads two earlier results; tensors are numbered from the first
+/// step on, or from the last.
+static Timeline randomChain(uint64_t seed, bool isTurned) {
+  Random random(seed);
+  constexpr int64_t count = 40;
+  auto numberOf = [&](int64_t step) { return isTurned ? count - 1 - step : step; };
+  Timeline timeline;
+  timeline.sizes.resize(count);
+  for (int64_t step = 0; step < count; ++step) {
+    Step &next = timeline.steps.emplace_back();
+    next.writes = {numberOf(step)};
+    timeline.sizes[numberOf(step)] = 256 * (1 + random.below(4));
+    for (int64_t read = 0; read < 2 && step > 0; ++read)
+      next.reads.push_back(numberOf(step - 1 - random.below(std::min<int64_t>(step, 12))));
+  }
+  return timeline;
+}
+
+/// A plan numbers what is computed again behind all else, the program that it becomes does not.
+static void testNumbersChangeNoPlace() {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Timeline plain = randomChain(seed, false), turned = randomChain(seed, true);
+    std::vector<bool> isFixed(plain.sizes.size(), false);
+    Layout one = layOut(plain, isFixed, 256), other = layOut(turned, isFixed, 256);
+    std::reverse(other.offsets.begin(), other.offsets.end());
+    expect(one.height == other.height && one.offsets == other.offsets,
+           "other numbers, other places");
+  }
+}
+
 int main() {
+  testNumbersChangeNoPlace();
   testPlaceBeginsWithItsEarliestTensor();
   testLifetimes();
   testUnreadResultOccupiesItsStep();
