@@ -1,8 +1,8 @@
 // Chooses tiles and blocks of contractions.
 //
-// Register tile and block are chosen together, for what all tasks then cost: multiply-adds, those of
-// padding too, packing (a panel once a block of rows, rows once a block of columns), what must come
-// from far away, and workers that wait for the last task.
+// Register tile and block are chosen together, for what all tasks then cost: multiply-adds, those
+// of padding too, packing (a panel once a block of rows, rows once a block of columns), what must
+// come from far away, and workers that wait for the last task.
 #include "passes/schedule/Contractions.h"
 
 #include "ir/contraction/Epilogue.h"
@@ -52,7 +52,8 @@ static double taskCost(const ContractionForm &form, const ContractionSchedule &s
   // many as two units finish within an addition's latency, and some to spare.
   constexpr double sumsUnderWay = 10;
   double vectors = double(schedule.tileColumns / schedule.lanes), high = double(schedule.tileRows);
-  double slower = std::max({1.0, (high + vectors) / (high * vectors), sumsUnderWay / (high * vectors)});
+  double slower =
+      std::max({1.0, (high + vectors) / (high * vectors), sumsUnderWay / (high * vectors)});
   double multiply = rows * columns * terms / (2 * double(schedule.lanes)) * slower;
   auto isUnit = [](llvm::ArrayRef<ContractionAxis> axes, int64_t ContractionAxis::*stride) {
     return axes.size() == 1 && axes.front().*stride == 1;
@@ -61,8 +62,7 @@ static double taskCost(const ContractionForm &form, const ContractionSchedule &s
                    packingCost(isUnit(form.columns, &ContractionAxis::strideRhs),
                                isUnit(form.contracted, &ContractionAxis::strideRhs));
   if (schedule.packRows)
-    packing +=
-        rows * terms * packingCost(isUnit(form.rows, &ContractionAxis::strideLhs), false);
+    packing += rows * terms * packingCost(isUnit(form.rows, &ContractionAxis::strideLhs), false);
   // Rows that stay in the cache from one task to the next come from there.
   double far = columns * terms;
   if (rows * terms * double(schedule.elementBytes) > cachedBytes)
@@ -88,8 +88,8 @@ static double chooseBlocks(ContractionSchedule &schedule, const ContractionForm 
     if (blockTiles > ceilDiv(rowTiles, ceilDiv(rowTiles, blockTiles)))
       continue;
     for (int64_t blockPanels = std::min(panels, mostPanels); blockPanels >= 1; --blockPanels) {
-      int64_t tasks = form.batchExtent() * ceilDiv(rowTiles, blockTiles) *
-                      ceilDiv(panels, blockPanels);
+      int64_t tasks =
+          form.batchExtent() * ceilDiv(rowTiles, blockTiles) * ceilDiv(panels, blockPanels);
       if (tasks < leastTasks)
         continue;
       double turns = double(roundUp(tasks, kFewWorkers) + roundUp(tasks, kManyWorkers)) / 2;
@@ -107,8 +107,7 @@ static double chooseBlocks(ContractionSchedule &schedule, const ContractionForm 
 
 /// The tile and the blocks of the least cost; columns of a tile are a multiple of `columnUnit`.
 static void chooseTileAndBlocks(ContractionSchedule &schedule, const ContractionForm &form,
-                                int64_t vectorBytes, int64_t columnUnit,
-                                int64_t leastTasks) {
+                                int64_t vectorBytes, int64_t columnUnit, int64_t leastTasks) {
   // With narrow vectors whole tiles of 6 rows, and of 4, just above a common 256.
   Limits limits = vectorBytes >= 64 ? Limits{256, 384} : Limits{264, 384};
   // Rows are packed once a block of columns.
@@ -152,8 +151,8 @@ ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, 
   if (terms > mostTerms)
     schedule.contractedBlock = roundUp(ceilDiv(terms, ceilDiv(terms, mostTerms)), kTermUnit);
   schedule.keepSums = schedule.contractedBlock < terms;
-  chooseTileAndBlocks(schedule, form, vectorBytes,
-                      hasEpilogue ? kEpilogueLanes : schedule.lanes, leastTasks);
+  chooseTileAndBlocks(schedule, form, vectorBytes, hasEpilogue ? kEpilogueLanes : schedule.lanes,
+                      leastTasks);
   // Whole panels of neighbouring columns, where there is more than one, and more than one tile to
   // multiply meanwhile. Processors without 64-byte vectors multiply a panel for longer and were
   // slower so.

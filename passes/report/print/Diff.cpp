@@ -47,7 +47,9 @@ std::optional<LedgerDiff> nap::diffOf(const Ledger &ledger, llvm::StringRef pass
 
 /// "+0", "-12.34G", so that the line stays within 120 columns.
 static std::string signedText(double value, std::string (*text)(double)) {
-  return (value < 0 ? "-" : "+") + text(std::abs(value));
+  std::string size = text(std::abs(value));
+  bool isNothing = size.find_first_not_of("0.") == std::string::npos;
+  return (value < 0 && !isNothing ? "-" : "+") + size;
 }
 
 std::string nap::diffText(const LedgerDiff &diff) {
@@ -59,6 +61,6 @@ std::string nap::diffText(const LedgerDiff &diff) {
   if (diff.seconds)
     text += fmt::format(" | roof {} ms", signedText(*diff.seconds * 1e3, fourFigures));
   if (auto each = diff.secondsPerByte())
-    text += fmt::format(", {:.3g} us/MiB", *each * (1 << 20) * 1e6);
+    text += fmt::format(", {} us/MiB", fourFigures(*each * (1 << 20) * 1e6));
   return text;
 }
