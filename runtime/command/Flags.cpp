@@ -146,7 +146,8 @@ Result<ParsedFlags> parseFlags(std::span<const std::string> arguments,
       continue;
     }
     if (!argument.starts_with("--")) {
-      if (argument.size() > 1 && argument[0] == '-')
+      bool isNumber = parseNumber(argument).has_value();
+      if (argument.size() > 1 && argument[0] == '-' && !isNumber)
         return unknownFlag(argument, argument.substr(1), known);
       parsed.positional.emplace_back(argument);
       continue;

@@ -228,7 +228,13 @@ static std::string mfuText(Numbers &numbers) {
   Hardware hardware = readHardware(numbers, {"peak", "devices"});
   std::string how;
   double perSecond = 0;
-  if (numbers.has("tokens-per-second")) {
+  bool isByTokens = !numbers.has("flops") && !numbers.has("preset") && !numbers.has("layers");
+  if (numbers.has("tokens-per-second") && isByTokens && !numbers.has("tokens")) {
+    // C N FLOPs each, of however many tokens.
+    double each = numbers.positive("flops-per-parameter", 6);
+    how = fmt::format("{:.6g} N a token", each);
+    perSecond = each * numbers.need("parameters") * numbers.need("tokens-per-second");
+  } else if (numbers.has("tokens-per-second")) {
     ModelFacts facts = readTransformer(numbers);
     double flops = readFlops(numbers, how);
     perSecond = flops / std::max(double(facts.tokens), 1.0) * numbers.need("tokens-per-second");
@@ -273,7 +279,8 @@ static std::string largestText(Numbers &numbers) {
   return fmt::format("{:.6g} devices x {:.6g} GB = {:.6g} GB\n{:.6g} bytes a parameter: {:.4g} "
                      "parameters, activations come on "
                      "top\n",
-                     hardware.devices, hardware.memory / 1e9, all / 1e9, each, all / each);
+                     hardware.devices, hardware.memory / 1e9, all / 1e9, each,
+                     std::floor(all / each));
 }
 
 /// From how many rows on the product with an N x M weight takes longer to compute than to move.
@@ -316,13 +323,13 @@ static std::string checkpointText(Numbers &numbers) {
                                  bytes > 0 ? fmt::format("{:>15}", "bytes at once") : "");
   auto line = [&](const std::string &name, double kept, double atOnce, double again) {
     // A layer's backward pass is twice its forward pass.
-    text += fmt::format("{:<22}{:>10.0f}{:>15.0f}{:>16.0f}{:>10.4f}{}\n", name, kept, atOnce, again,
-                        (3 * layers + again) / (3 * layers),
+    text += fmt::format("{:<22} {:>9.15g} {:>14.15g} {:>15.15g} {:>9.4f}{}\n", name, kept, atOnce,
+                        again, (3 * layers + again) / (3 * layers),
                         bytes > 0 ? fmt::format("{:>15}", scaled(bytes * atOnce) + "B") : "");
   };
   double kept = std::ceil(layers / every);
   line("all", layers, layers, 0);
-  line(fmt::format("one in {:.0f}", every), kept, kept + every - 1, layers - kept);
+  line(fmt::format("one in {:.15g}", every), kept, kept + every - 1, layers - kept);
   line("none", 1, std::min(layers, 2.0), layers * (layers - 1) / 2);
   return text;
 }
@@ -345,8 +352,8 @@ static std::string numberText(Numbers &numbers, llvm::StringRef number) {
                             : fmt::format("{:.3g} %", 100 * std::abs(back / *value - 1));
     bool isLost = (back == 0 && *value != 0) || !std::isfinite(back);
     text += fmt::format("{:<10}{:>3} bits {:>24} {:>12}\n", name,
-                        llvm::APFloat::semanticsSizeInBits(semantics),
-                        fmt::format("{:.9g}", back), isLost ? "lost" : error);
+                        llvm::APFloat::semanticsSizeInBits(semantics), fmt::format("{:.9g}", back),
+                        isLost ? "lost" : error);
   };
   line("f64", llvm::APFloat::IEEEdouble());
   line("f32", llvm::APFloat::IEEEsingle());

@@ -219,7 +219,7 @@ std::string nap::sizeText(Numbers &numbers) {
       fmt::format("{:<10}{:>18}{:>28}{:>16}\n", "type", "bits an element", "bytes", "MiB");
   for (const ElementType &type : kElementTypes) {
     Count bytes = type.bytes(elements);
-    text += fmt::format("{:<10}{:>18.4f}{:>28}{:>16.3f}\n", type.name.str(), type.bitsEach(),
+    text += fmt::format("{:<10}{:>18.4f} {:>27} {:>15.3f}\n", type.name.str(), type.bitsEach(),
                         grouped(bytes), inMiB(double(bytes)));
   }
   return text;
