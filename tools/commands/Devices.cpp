@@ -138,7 +138,7 @@ std::string nap::deviceSources(const Device &device) {
     line("memory", device.memory / 1e9, "GB", device.memorySource);
   if (device.kernels == DeviceKernels::cuda) {
     line("cache", device.cacheBytes / (1 << 20), "MiB", device.cacheSource);
-    line("processors", double(device.multiprocessors), "", device.cacheSource);
+    line("processors", double(device.multiprocessors), "SM", device.cacheSource);
   }
   line("launch", device.launchSeconds * 1e6, "us", device.launchSource);
   if (device.bestMeasured > 0)

@@ -248,7 +248,7 @@ def sources(name):
     for line in run("napkin", "device", f"--device={name}").splitlines()[1:]:
         if line.startswith("  note: "):
             continue
-        figure = re.match(r"  (\S+(?: product)?) +([\d.e+]+) (TFLOP/s|TB/s|GB|us) +(\S.*)", line)
+        figure = re.match(r"  (\S+(?: product)?) +([\d.e+]+) (TFLOP/s|TB/s|GB|MiB|SM|us) +(\S.*)", line)
         if figure:
             last = figure[1]
             found[last] = (float(figure[2]), figure[4])
@@ -256,6 +256,7 @@ def sources(name):
             derived = re.match(r"  +(\d+) MHz x (\d+) FMA x (\d+) units x 2 = ([\d.]+): (\S.*)", line)
             assert derived, line
             found[f"{last} from its clock"] = (float(derived[1]) * float(derived[2]) * float(derived[3]) * 2e-6, derived[5])
+            found[f"{last}, units"] = (float(derived[3]), derived[5])
     return found
 
 

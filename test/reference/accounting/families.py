@@ -361,7 +361,7 @@ DENSE = {("b300_sxm", "f4")}
 
 def table():
     """Each figure is that of the list, with a source, which says of a peak whether it was halved; what clock and units give is
-    the sheet's peak."""
+    the sheet's peak; multiprocessors have the same number of units."""
     for name, row in devices().items():
         found = sources(name)
         for figure, wanted in [*row["peaks"].items(), ("bandwidth", row["mem_bw"]), ("memory", row["mem_gb"])]:
@@ -372,6 +372,8 @@ def table():
             expect("half of what it prints for sparse operands" in source, halved, f"{name}, {figure}: {source}")
             if figure.endswith(" from its clock"):
                 expect(value, found[figure.split()[0]][0], f"{name}, {figure}", 0.008)
+            if figure.endswith(", units") and "processors" in found:
+                expect(value % found["processors"][0], 0, f"{name}: {value} units of {found['processors'][0]} multiprocessors")
 
 
 def main():
