@@ -46,6 +46,12 @@ int64_t CudaTiling::bytesRead(const CudaProductSizes &sizes) const {
   return sizes.batches * lines * sizes.depth * factorBytes();
 }
 
+int64_t CudaTiling::passesOverColumns(const CudaProductSizes &sizes,
+                                      int64_t multiprocessors) const {
+  int64_t across = ceilDiv(sizes.columns, columns), down = ceilDiv(sizes.rows, rows);
+  return ceilDiv(down, std::max<int64_t>(1, multiprocessors * blocksAtOnce() / across));
+}
+
 int64_t CudaTiling::tensorFlops(const CudaProductSizes &sizes) const {
   if (unit == CudaUnit::fma)
     return 0;

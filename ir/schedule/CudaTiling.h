@@ -39,6 +39,9 @@ struct CudaTiling {
   int64_t blocks(const CudaProductSizes &sizes) const { return tiles(sizes) * splits; }
   /// Bytes of its sides that the blocks ask for: a side's line once for each tile that has it.
   int64_t bytesRead(const CudaProductSizes &sizes) const;
+  /// How often the right side is gone through on so many multiprocessors: tiles follow each other
+  /// along the columns, then down the rows, and those under way at once are whole rows of tiles.
+  int64_t passesOverColumns(const CudaProductSizes &sizes, int64_t multiprocessors) const;
   /// FLOPs that tensor cores do: whole tiles of whole stages; 0 by fused multiply-adds.
   int64_t tensorFlops(const CudaProductSizes &sizes) const;
   /// FLOPs of fused multiply-adds: whole tiles of the whole depth; 0 on tensor cores.

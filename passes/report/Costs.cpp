@@ -278,7 +278,7 @@ static Count processorReReads(Block &body, DictionaryAttr schedule) {
   Count bytes = 0;
   auto addReads = [&](Value side, int64_t extent, int64_t block) {
     if (block > 0 && extent > block)
-      bytes += bytesOf(side.getType()) * Count((extent + block - 1) / block - 1);
+      bytes += bytesOf(side.getType()) * Count(llvm::divideCeil(extent, block) - 1);
   };
   addReads(form->lhs.root, form->columnExtent(), cut.columnBlock);
   addReads(form->rhs.root, form->rowExtent(), cut.rowBlock);
@@ -299,11 +299,8 @@ static Count cudaReReads(Block &body, const Device &device) {
   Count right = Count(sizes.depth) * sizes.columns * tiling.factorBytes();
   if (2 * right <= Count(device.cacheBytes))
     return bytes;
-  int64_t across = llvm::divideCeil(sizes.columns, tiling.columns);
-  int64_t down = llvm::divideCeil(sizes.rows, tiling.rows);
-  int64_t underWay = device.multiprocessors * tiling.blocksAtOnce();
-  int64_t sets = llvm::divideCeil(down, std::max<int64_t>(1, underWay / across));
-  return bytes + right * sizes.batches * (sets - 1);
+  int64_t passes = tiling.passesOverColumns(sizes, device.multiprocessors);
+  return bytes + right * sizes.batches * (passes - 1);
 }
 
 Count nap::plannedBytes(Operation *op, const SymbolTable &symbols, const Device &device,
@@ -313,13 +310,9 @@ Count nap::plannedBytes(Operation *op, const SymbolTable &symbols, const Device 
   DictionaryAttr schedule = scheduleOf(op, symbols);
   if (!body || !schedule || !schedule.get("tile_rows"))
     return bytes;
-  switch (device.kernels) {
-  case DeviceKernels::processor:
-    return bytes + processorReReads(*body, schedule);
-  case DeviceKernels::cuda:
-    return bytes + cudaReReads(*body, device);
-  case DeviceKernels::none:
-    return bytes;
-  }
+  if (device.kernels == DeviceKernels::processor)
+    bytes += processorReReads(*body, schedule);
+  if (device.kernels == DeviceKernels::cuda)
+    bytes += cudaReReads(*body, device);
   return bytes;
 }

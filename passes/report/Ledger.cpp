@@ -6,9 +6,9 @@
 #include "passes/kernels/Aliases.h"
 #include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
-#include "passes/report/print/Numbers.h"
 #include "passes/report/model/GraphBytes.h"
 #include "passes/report/model/StepMemory.h"
+#include "passes/report/print/Numbers.h"
 
 #include "llvm/ADT/MapVector.h"
 

@@ -146,8 +146,7 @@ Result<ParsedFlags> parseFlags(std::span<const std::string> arguments,
       continue;
     }
     if (!argument.starts_with("--")) {
-      bool isNumber = parseNumber(argument).has_value();
-      if (argument.size() > 1 && argument[0] == '-' && !isNumber)
+      if (argument.size() > 1 && argument[0] == '-' && !parseNumber(argument))
         return unknownFlag(argument, argument.substr(1), known);
       parsed.positional.emplace_back(argument);
       continue;

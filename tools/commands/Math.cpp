@@ -166,17 +166,26 @@ static double readRecompute(Numbers &numbers, const Preset &preset, const ModelF
   return 0;
 }
 
+/// Whether FLOPs are C N D: neither they, nor a preset, nor a transformer's sizes are given.
+static bool isByParameters(Numbers &numbers) {
+  return !numbers.has("flops") && !numbers.has("preset") && !numbers.has("layers");
+}
+
+/// C N, a token's; `how` becomes "6 N" with what it is multiplied with.
+static double flopsOfToken(Numbers &numbers, const char *with, std::string &how) {
+  double each = numbers.positive("flops-per-parameter", 6);
+  how = fmt::format("{:.6g} N {}", each, with);
+  return each * numbers.need("parameters");
+}
+
 /// FLOPs of a run: given, C N D, or a preset's of a transformer.
 static double readFlops(Numbers &numbers, std::string &how) {
   if (numbers.has("flops")) {
     how = "given";
     return numbers.need("flops");
   }
-  if (!numbers.has("preset") && !numbers.has("layers")) {
-    double each = numbers.positive("flops-per-parameter", 6);
-    how = fmt::format("{:.6g} N D", each);
-    return each * numbers.need("parameters") * numbers.need("tokens");
-  }
+  if (isByParameters(numbers))
+    return flopsOfToken(numbers, "D", how) * numbers.need("tokens");
   const std::string *name = numbers.has("preset") ? numbers.flags.find("preset") : nullptr;
   const Preset *preset = findPreset(name ? *name : "gpt3_d1");
   if (!preset) {
@@ -228,12 +237,8 @@ static std::string mfuText(Numbers &numbers) {
   Hardware hardware = readHardware(numbers, {"peak", "devices"});
   std::string how;
   double perSecond = 0;
-  bool isByTokens = !numbers.has("flops") && !numbers.has("preset") && !numbers.has("layers");
-  if (numbers.has("tokens-per-second") && isByTokens && !numbers.has("tokens")) {
-    // C N FLOPs each, of however many tokens.
-    double each = numbers.positive("flops-per-parameter", 6);
-    how = fmt::format("{:.6g} N a token", each);
-    perSecond = each * numbers.need("parameters") * numbers.need("tokens-per-second");
+  if (numbers.has("tokens-per-second") && isByParameters(numbers) && !numbers.has("tokens")) {
+    perSecond = flopsOfToken(numbers, "a token", how) * numbers.need("tokens-per-second");
   } else if (numbers.has("tokens-per-second")) {
     ModelFacts facts = readTransformer(numbers);
     double flops = readFlops(numbers, how);
