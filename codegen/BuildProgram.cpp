@@ -251,6 +251,7 @@ LogicalResult ProgramBuilder::addKernels() {
     rt::KernelInfo info;
     info.name = kernel.getSymName().str();
     info.symbol = symbolOfKernel(info.name);
+    info.kind = stringifyKernelClass(kernel.getKernelClass()).str();
     info.scratchBytesPerWorker = scheduleEntry(schedule, "scratch");
     if (auto unit = schedule.getAs<StringAttr>("unit"))
       program.tileRegisters |= unit.getValue() == "amx";
@@ -369,6 +370,9 @@ LogicalResult ProgramBuilder::addFunction(func::FuncOp func) {
     if (auto bytes = launch->getAttrOfType<FloatAttr>("nap.bytes_min"))
       record.bytes = bytes.getValueAsDouble();
     record.flops = statedOperations(launch);
+    record.products = statedCounter(launch, "mm");
+    record.functions = statedCounter(launch, "trn");
+    record.integers = statedCounter(launch, "integer");
     function.launches.push_back(std::move(record));
   }
   // A join has its place only after its parts.

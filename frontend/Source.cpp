@@ -50,6 +50,10 @@ const Source &Sources::add(std::string name, std::string text) {
 }
 
 const Source *Sources::load(const std::string &path, std::string &reason) {
+  for (const std::unique_ptr<Source> &source : all)
+    if (source->name() == path && !source->isPrelude() &&
+        std::find(loaded.begin(), loaded.end(), path) == loaded.end())
+      return source.get();
   struct stat status;
   if (stat(path.c_str(), &status) != 0) {
     reason = std::strerror(errno);

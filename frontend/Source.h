@@ -93,7 +93,7 @@ public:
   /// The largest file that is read, in bytes.
   static constexpr uint32_t maxBytes = 64u << 20;
 
-  /// Adds a text under a name.
+  /// Adds a text under a name. `load` gives it for a path of that name, and reads no file.
   const Source &add(std::string name, std::string text);
   /// Reads a file. On failure the result is null and `reason` a sentence without a name:
   /// "no such file or directory", "a directory, not a file", "larger than 64 MiB".

@@ -18,6 +18,8 @@ struct StepTotals {
   Work work;
   /// Sums of `leastBytes` and of `plannedBytes` (Costs.h).
   Count leastBytes = 0, plannedBytes = 0;
+  /// Of a device with measured rates: what they predict; 0: there are none.
+  double predictedSeconds = 0;
 };
 
 /// Bytes by what they are for. `saved` and `temporary` are the transient tensors live at the peak:

@@ -75,6 +75,18 @@ DType factorTypeOf(const Program &program) {
   return program.policy == "f64" ? DType::f64 : DType::f32;
 }
 
+DType narrowestFloat(const Program &program, const Launch &launch) {
+  DType narrowest = DType::f64;
+  bool found = false;
+  for (int64_t index : launch.arguments)
+    if (DType dtype = program.tensors[index].dtype; isFloat(dtype)) {
+      if (!found || bitsOf(dtype) < bitsOf(narrowest))
+        narrowest = dtype;
+      found = true;
+    }
+  return found ? narrowest : DType::f32;
+}
+
 int64_t elementsOf(const std::vector<int64_t> &shape) {
   int64_t elements = 1;
   for (int64_t size : shape)

@@ -104,6 +104,7 @@ struct KernelInfo {
   int64_t scratchBytesPerWorker = 0; ///< private memory of one call, 256-byte aligned
   int64_t sites = 0;                ///< how many sites of random draws each launch gives
   bool zeros = false;               ///< all that it does is write zero bytes to its results
+  std::string kind = {};            ///< its class, "contraction"; empty: unknown
 };
 
 /// One call of a kernel on given tensors.
@@ -117,6 +118,9 @@ struct Launch {
   int64_t tasks = 1;                ///< the kernel is called on sub-ranges [first, last) of [0,
                                     ///< tasks), each task once
   double flops = 0;                 ///< executed, all tasks together
+  double products = 0;              ///< of these inside contractions
+  double functions = 0;             ///< of these exp, tanh and kin, one each
+  double integers = 0;              ///< integer operations of draws, beside them
   double bytes = 0;                 ///< least traffic: distinct bytes read plus written
   std::string where;                ///< lines of the model file, "gpt2.nap:12"
   std::vector<int64_t> dies;        ///< tensors whose storage nobody reads after this launch
@@ -180,6 +184,9 @@ struct LoadedProgram {
 
 /// The element type that products of the program's policy multiply, bf16 of "mixed(bf16)".
 DType factorTypeOf(const Program &program);
+/// The element type whose products a launch makes: of the floats that it reads the narrowest; f32
+/// where it reads none.
+DType narrowestFloat(const Program &program, const Launch &launch);
 /// Elements of a tensor of this shape.
 int64_t elementsOf(const std::vector<int64_t> &shape);
 /// Bytes of a tensor of this type and shape, without padding.

@@ -52,11 +52,20 @@ static std::string printTensor(const TensorInfo &tensor) {
   return out + "}";
 }
 
+/// What a launch says of its work beside `flops` and `bytes`.
+static constexpr std::pair<const char *, double Launch::*> partsOfWork[] = {
+    {"products", &Launch::products},
+    {"functions", &Launch::functions},
+    {"integers", &Launch::integers}};
+
 static std::string printLaunch(const Launch &launch) {
   std::string out = fmt::format(
       R"({{"kernel": {}, "arguments": {}, "results": {}, "tasks": {}, "flops": {}, "bytes": {})",
       launch.kernel, printList(launch.arguments), printList(launch.results), launch.tasks,
       numberJson(launch.flops), numberJson(launch.bytes));
+  for (auto [name, member] : partsOfWork)
+    if (launch.*member != 0)
+      out += fmt::format(R"(, "{}": {})", name, numberJson(launch.*member));
   if (!launch.sites.empty())
     out += fmt::format(R"(, "sites": {})", printList(launch.sites));
   if (!launch.dies.empty())
@@ -88,10 +97,12 @@ static std::string printFunction(const Function &function) {
 
 std::string printProgram(const Program &program) {
   auto kernel = [](const KernelInfo &info) {
+    std::string kind =
+        info.kind.empty() ? "" : fmt::format(R"("class": {}, )", quoteJson(info.kind));
     std::string sites = info.sites ? fmt::format(R"(, "sites": {})", info.sites) : "";
-    return fmt::format(R"({{"name": {}, "symbol": {}, "scratch_bytes_per_worker": {}{}{}}})",
-                       quoteJson(info.name), quoteJson(info.symbol), info.scratchBytesPerWorker,
-                       sites, info.zeros ? R"(, "zeros": true)" : "");
+    return fmt::format(R"({{"name": {}, "symbol": {}, {}"scratch_bytes_per_worker": {}{}{}}})",
+                       quoteJson(info.name), quoteJson(info.symbol), kind,
+                       info.scratchBytesPerWorker, sites, info.zeros ? R"(, "zeros": true)" : "");
   };
   auto choice = [](const std::pair<std::string, std::string> &pair) {
     return fmt::format("[{}, {}]", quoteJson(pair.first), quoteJson(pair.second));
@@ -179,6 +190,8 @@ static Launch readLaunch(JsonReader &reader, const Json &object) {
   reader.read(object, "tasks", launch.tasks);
   reader.read(object, "flops", launch.flops);
   reader.read(object, "bytes", launch.bytes);
+  for (auto [name, member] : partsOfWork)
+    reader.read(object, name, launch.*member, false);
   reader.read(object, "sites", launch.sites, false);
   reader.read(object, "dies", launch.dies, false);
   reader.read(object, "where", launch.where, false);
@@ -255,6 +268,7 @@ std::optional<Program> parseProgram(std::string_view text, std::string &error) {
         KernelInfo kernel;
         reader.read(object, "name", kernel.name);
         reader.read(object, "symbol", kernel.symbol);
+        reader.read(object, "class", kernel.kind, false);
         reader.read(object, "scratch_bytes_per_worker", kernel.scratchBytesPerWorker);
         reader.read(object, "sites", kernel.sites, false);
         reader.read(object, "zeros", kernel.zeros, false);

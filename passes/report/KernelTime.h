@@ -20,8 +20,9 @@ struct RoofTime {
 /// comparisons at the vector peak, functions at theirs; no launch.
 RoofTime roofTime(const Work &work, Count bytes, const Device &device);
 
-/// The predicted nanoseconds of one execution of a kernel, a launch or a graph op; 0 where nothing
-/// is computed or moved.
+/// The predicted nanoseconds of one execution of a kernel, a launch or a graph op: by the device's
+/// `timeOf` where it has one, else at its roof with the launch; 0 where nothing is computed or
+/// moved.
 double kernelTime(mlir::Operation *kernel, const mlir::SymbolTable &symbols,
                   const Device &device = referenceDevice());
 

@@ -57,6 +57,8 @@ static void countStep(LedgerRow &row, ModuleOp module, const Device &device) {
       row.totals.work.add(work, times);
       row.totals.leastBytes += least * times;
       row.totals.plannedBytes += planned * times;
+      if (device.timeOf)
+        row.totals.predictedSeconds += double(times) * kernelTime(&op, symbols, device) * 1e-9;
       StringRef name = nameOf(&op);
       OpGroup &group = groups[name];
       if (group.count == 0)

@@ -182,7 +182,12 @@ std::vector<AuditLine> Audit::figures() const {
       "time of a step over its kernels' floors", all.floor, {profile->stepSeconds(), ""}};
   step.isTime = true;
   step.most = limits.time;
-  lines.insert(lines.end(), {flops, bytes, kernels, step});
+  AuditLine predicted{
+      "time of a step by the machine's rates", all.predicted, {profile->stepSeconds(), ""}};
+  predicted.isTime = true;
+  predicted.most = limits.rates;
+  predicted.least = limits.rates > 0 ? 1 / limits.rates : 0;
+  lines.insert(lines.end(), {flops, bytes, kernels, step, predicted});
   return lines;
 }
 
@@ -226,18 +231,19 @@ std::string Audit::text() const {
                                     : "-",
                         limitText(line), line.isBroken() ? " FAIL" : "");
   }
-  text += fmt::format("\n{:<50}{:>9}{:>12}{:>12} {:>9}{:>13} {:>12}\n", "KERNEL", "launches",
-                      "floor ms", "ms", "ms/floor", "bytes", "counted");
+  text += fmt::format("\n{:<40}{:>9}{:>11}{:>11}{:>11} {:>9}{:>13} {:>12}\n", "KERNEL", "launches",
+                      "floor ms", "rates ms", "ms", "ms/floor", "bytes", "counted");
   const Program &program = session->program();
   auto counted = static_cast<double>(profile->countedSteps());
   KernelTimes all;
   double allCounted = 0;
   auto line = [&](std::string_view name, const KernelTimes &row, double bytes) {
-    text +=
-        fmt::format("{:<50.50}{:>9.1f}{:>12}{:>12.4f} {:>9}{:>13.0f} {:>12}\n", name, row.launches,
-                    row.floor > 0 ? fmt::format("{:.4f}", row.floor * 1e3) : "-", row.seconds * 1e3,
-                    row.floor > 0 ? fmt::format("{:.2f}", row.seconds / row.floor) : "-", row.bytes,
-                    countLaunch ? fmt::format("{:.0f}", bytes) : "-");
+    text += fmt::format("{:<40.40}{:>9.1f}{:>11}{:>11}{:>11.4f} {:>9}{:>13.0f} {:>12}\n", name,
+                        row.launches, row.floor > 0 ? fmt::format("{:.4f}", row.floor * 1e3) : "-",
+                        row.predicted > 0 ? fmt::format("{:.4f}", row.predicted * 1e3) : "-",
+                        row.seconds * 1e3,
+                        row.floor > 0 ? fmt::format("{:.2f}", row.seconds / row.floor) : "-",
+                        row.bytes, countLaunch ? fmt::format("{:.0f}", bytes) : "-");
   };
   for (const KernelTimes &row : profile->kernelTimes()) {
     double bytes = countedBytes[row.kernel] / counted;
@@ -283,10 +289,11 @@ std::string Audit::json() const {
   for (const KernelTimes &row : profile->kernelTimes()) {
     text += fmt::format(
         "{}\n    {{\"name\": {}, \"launches\": {}, \"seconds\": {}, \"floor_seconds\": {}, "
-        "\"flops\": {}, \"bytes\": {}, \"bytes_counted\": {}}}",
+        "\"predicted_seconds\": {}, \"flops\": {}, \"bytes\": {}, \"bytes_counted\": {}}}",
         comma, quoteJson(program.kernels[row.kernel].name), numberJson(row.launches),
         numberJson(row.seconds), row.floor > 0 ? numberJson(row.floor) : "null",
-        numberJson(row.flops), numberJson(row.bytes),
+        row.predicted > 0 ? numberJson(row.predicted) : "null", numberJson(row.flops),
+        numberJson(row.bytes),
         countLaunch ? numberJson(countedBytes[row.kernel] / counted) : "null");
     comma = ",";
   }

@@ -18,6 +18,9 @@ struct AuditLimits {
   /// Of a step, over the sum of its kernels' floors. None unless it is asked for: a machine that
   /// others use too is slower than its floor.
   double time = 0;
+  /// Of a step, over what the machine's rates predict of it; its inverse is the smallest. None, for
+  /// the same reason.
+  double rates = 0;
 };
 
 /// A limit by the name that `--audit-limit` gives it.
@@ -28,7 +31,8 @@ struct AuditLimit {
 inline constexpr AuditLimit auditLimitNames[] = {{"memory", &AuditLimits::memory},
                                                  {"flops", &AuditLimits::flops},
                                                  {"bytes", &AuditLimits::bytes},
-                                                 {"time", &AuditLimits::time}};
+                                                 {"time", &AuditLimits::time},
+                                                 {"rates", &AuditLimits::rates}};
 
 /// Bytes that the last launch moved, each once, as its device counted them.
 using LaunchCounter = std::function<double()>;

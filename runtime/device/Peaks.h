@@ -23,11 +23,35 @@ struct CopyPeak {
   double bytesPerSecond = 0;
 };
 
+/// Arithmetic beside products on a number of threads, elementwise in f32 and in cache.
+struct ArithmeticPeak {
+  int threads = 1;
+  double simplePerSecond = 0;    ///< sums, differences, products, comparisons
+  double functionsPerSecond = 0; ///< exp, tanh and kin
+  double integersPerSecond = 0;  ///< integer operations of random draws
+};
+
+/// What bounds a launch at the roof: its arithmetic or its traffic.
+enum class Bound { compute, memory };
+
+/// What launches of one class took in a training step, at one size (Rates.h).
+struct KernelRate {
+  std::string kind; ///< the class of the kernel, "contraction"
+  DType factors = DType::f32;
+  Bound bound = Bound::compute;
+  int threads = 1;
+  double roofSeconds = 0; ///< of a launch, by the peaks beside it
+  double seconds = 0;     ///< that it took
+};
+
 /// The device file.
 struct DevicePeaks {
   std::string processor; ///< its own name for itself
   std::vector<MatrixPeak> matrices;
   std::vector<CopyPeak> copies;
+  /// Nothing in a file of an earlier version: then no time is predicted.
+  std::vector<ArithmeticPeak> arithmetic;
+  std::vector<KernelRate> rates;
 
   /// The peak for exactly this type and number of threads; 0: not measured.
   double matrixFlopsPerSecond(DType dtype, int threads) const;
@@ -36,6 +60,10 @@ struct DevicePeaks {
   /// The bandwidth of a copy on this number of threads whose working set is the smallest measured
   /// one of at least `bytes`, or the largest; 0: not measured.
   double copyBytesPerSecond(int threads, double bytes) const;
+  /// The bandwidth of the largest working set, which no cache holds; 0: not measured.
+  double memoryBytesPerSecond(int threads) const;
+  /// What is known of this number of threads, or null.
+  const ArithmeticPeak *arithmeticOf(int threads) const;
   /// FLOP/s at which the products of a program take as long as each at the peak of its own type, of
   /// f32 where its own was not measured; those of the policy where nobody counted them. 0: not
   /// measured.

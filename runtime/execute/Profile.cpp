@@ -2,6 +2,8 @@
 
 #include "runtime/execute/Profile.h"
 
+#include "runtime/device/Rates.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -31,21 +33,9 @@ void KernelTimes::add(const KernelTimes &more) {
   launches += more.launches;
   seconds += more.seconds;
   floor += more.floor;
+  predicted += more.predicted;
   flops += more.flops;
   bytes += more.bytes;
-}
-
-/// The element type whose peak bounds a launch: of the floats that it reads the narrowest.
-static DType narrowestFloat(const Program &program, const Launch &launch) {
-  DType narrowest = DType::f64;
-  bool found = false;
-  for (int64_t index : launch.arguments)
-    if (DType dtype = program.tensors[index].dtype; isFloat(dtype)) {
-      if (!found || bitsOf(dtype) < bitsOf(narrowest))
-        narrowest = dtype;
-      found = true;
-    }
-  return found ? narrowest : DType::f32;
 }
 
 double floorSeconds(const Program &program, const Launch &launch, const DevicePeaks &peaks,
@@ -69,6 +59,7 @@ std::vector<KernelTimes> Profile::kernelTimes() const {
       double times = static_cast<double>(sum.launches) / count;
       rows[launch.kernel].add({0, times, static_cast<double>(sum.nanoseconds) * 1e-9 / count,
                                times * floorSeconds(program, launch, peaks, threads),
+                               times * predictedSeconds(workOf(program, launch), peaks, threads),
                                times * launch.flops, times * launch.bytes});
     }
   std::erase_if(rows, [](const KernelTimes &row) { return row.launches == 0; });
@@ -113,6 +104,9 @@ std::string Profile::text() const {
   text += all.floor > 0 ? fmt::format("; floor {:.3f} ms, {:.1f} % of the roofline\n",
                                       all.floor * 1e3, 100 * all.floor / step)
                         : "; no floors, since this machine was not measured: run 'napkin device'\n";
+  if (all.predicted > 0)
+    text += fmt::format("predicted {:.3f} ms by this machine's rates; the step took {:+.1f} %\n",
+                        all.predicted * 1e3, 100 * (step / all.predicted - 1));
   return text;
 }
 

@@ -17,6 +17,7 @@ struct KernelTimes {
   double launches = 0;
   double seconds = 0;          ///< measured
   double floor = 0;            ///< seconds; 0 where the machine was not measured
+  double predicted = 0;        ///< seconds by the machine's rates (Rates.h); 0 without them
   double flops = 0, bytes = 0; ///< as the program states them
 
   /// Adds the figures of another kernel.
@@ -35,9 +36,9 @@ public:
   void stepEnded(int64_t nanoseconds);
 
   /// A row a kernel, the longest first: launches and milliseconds a step, FLOP/s, bytes/s, the
-  /// floor in
-  /// milliseconds, time over floor; then the sum of the kernels and the step. Floors are missing
-  /// where the machine was not measured. One sentence if no step counted.
+  /// floor in milliseconds, time over floor; then the sum of the kernels and the step, beside what
+  /// the machine's rates predict. Floors are missing where the machine was not measured. One
+  /// sentence if no step counted.
   std::string text() const;
 
   /// A row for each kernel that ran, the longest first.

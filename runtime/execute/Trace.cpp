@@ -3,6 +3,7 @@
 
 #include "runtime/execute/Trace.h"
 
+#include "runtime/device/Rates.h"
 #include "runtime/execute/Profile.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
@@ -157,21 +158,24 @@ void TraceRecorder::writeStep(Writer &out, const Step &step, UsedBytes &used) co
     std::string kernel = quoteJson(program.kernels[launch.kernel].name);
     std::string function = quoteJson(event.function->name);
     double seconds = std::max(static_cast<double>(event.endedAt - event.beganAt) * 1e-9, 1e-9);
-    int64_t floor = std::llround(floorSeconds(program, launch, peaks, threads) * 1e9);
+    double rates = predictedSeconds(workOf(program, launch), peaks, threads);
+    double roof = floorSeconds(program, launch, peaks, threads);
+    int64_t predicted = std::llround((rates > 0 ? rates : roof) * 1e9);
     out.event(R"("name": {}, "cat": {}, "ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, )"
               R"("args": {{"line": {}, "tasks": {}, "predicted_us": {}, "gflops": {:.3f}, )"
               R"("gbytes_per_second": {:.3f}}})",
               kernel, function, process, measuredTrack, out.moment(event.beganAt),
               Writer::micro(event.endedAt - event.beganAt), quoteJson(launch.where), launch.tasks,
-              Writer::micro(floor), launch.flops / seconds * 1e-9, launch.bytes / seconds * 1e-9);
+              Writer::micro(predicted), launch.flops / seconds * 1e-9,
+              launch.bytes / seconds * 1e-9);
     out.event(R"("name": {}, "cat": {}, "ph": "X", "pid": {}, "tid": {}, "ts": {}, "dur": {}, )"
               R"("args": {{"line": {}, "flops": {:.0f}, "bytes": {:.0f}}})",
               kernel, function, process, predictedTrack, out.moment(predictedAt),
-              Writer::micro(floor), quoteJson(launch.where), launch.flops, launch.bytes);
+              Writer::micro(predicted), quoteJson(launch.where), launch.flops, launch.bytes);
     out.event(R"("name": "memory", "ph": "C", "pid": {}, "ts": {}, "args": {{"live bytes": {}}})",
               process, out.moment(event.beganAt),
               memory[&launch - event.function->launches.data()]);
-    predictedAt += floor;
+    predictedAt += predicted;
   }
   auto whole = [&](int track, int64_t nanoseconds) {
     out.event(R"("name": "{}", "cat": "whole step", "ph": "X", "pid": {}, "tid": {}, "ts": {}, )"

@@ -16,6 +16,67 @@ static std::string sizeText(int64_t bytes) {
                            : fmt::format("{} MiB", bytes >> 20);
 }
 
+/// A line for each class of kernels, its factors and a number of threads: how far its launches of
+/// each size are from the roof.
+static std::string ratesText(const rt::DevicePeaks &peaks) {
+  std::string text;
+  const rt::KernelRate *last = nullptr;
+  for (const rt::KernelRate &rate : peaks.rates) {
+    bool isSame = last && last->kind == rate.kind && last->factors == rate.factors &&
+                  last->bound == rate.bound && last->threads == rate.threads;
+    if (!isSame)
+      text += fmt::format("{}  {} of {} on {} thread{}, bound by {}:", last ? "\n" : "", rate.kind,
+                          rt::nameOf(rate.factors), rate.threads, rate.threads == 1 ? "" : "s",
+                          rate.bound == rt::Bound::compute ? "arithmetic" : "traffic");
+    text += fmt::format("{} {:.3g} us x {:.2f}", isSame ? "," : "", rate.roofSeconds * 1e6,
+                        rate.seconds / rate.roofSeconds);
+    last = &rate;
+  }
+  return text + (last ? "\n" : "");
+}
+
+/// The numbers of threads that are measured: 1, 2, 4 and on, and all.
+static std::vector<int> measuredThreads() {
+  std::vector<int> numbers;
+  for (int threads = 1; threads < rt::usableProcessors(); threads *= 2)
+    numbers.push_back(threads);
+  numbers.push_back(rt::usableProcessors());
+  return numbers;
+}
+
+/// Measures everything that the device file holds.
+static ExitStatus measure(rt::DevicePeaks &peaks) {
+  auto failed = [](llvm::Error error) {
+    return fail(llvm::toString(std::move(error)), ExitStatus::machineFailure);
+  };
+  peaks.processor = rt::processorName();
+  for (int threads : measuredThreads()) {
+    for (llvm::StringRef dtype : {"f32", "f64", "bf16"}) {
+      auto product = measureProduct(dtype, 1536, 1536, 1536, threads);
+      if (!product)
+        return failed(product.takeError());
+      peaks.matrices.push_back({*rt::dtypeNamed(dtype.str()), threads, *product});
+    }
+    for (int64_t bytes : rt::copyWorkingSets(threads)) {
+      auto copy = rt::measureCopyBytesPerSecond(threads, bytes);
+      if (!copy)
+        return fail(fmt::format("copies in {} cannot be measured: {}", sizeText(bytes),
+                                copy.error().message),
+                    ExitStatus::machineFailure);
+      peaks.copies.push_back({threads, bytes, *copy});
+    }
+    auto arithmetic = measureArithmetic(threads);
+    if (!arithmetic)
+      return failed(arithmetic.takeError());
+    peaks.arithmetic.push_back(*arithmetic);
+  }
+  auto rates = measureRates(peaks, measuredThreads());
+  if (!rates)
+    return failed(rates.takeError());
+  peaks.rates = std::move(*rates);
+  return ExitStatus::done;
+}
+
 ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   ExitStatus status;
   auto flags = parseCommand(arguments,
@@ -55,25 +116,8 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
       return fail(stored.error());
     peaks = *stored;
   } else {
-    peaks.processor = rt::processorName();
-    for (int threads = 1;; threads = std::min(threads * 2, rt::usableProcessors())) {
-      for (llvm::StringRef dtype : {"f32", "f64", "bf16"}) {
-        auto product = measureProduct(dtype, 1536, 1536, 1536, /*transposed=*/false, threads);
-        if (!product)
-          return fail(llvm::toString(product.takeError()), ExitStatus::machineFailure);
-        peaks.matrices.push_back({*rt::dtypeNamed(dtype.str()), threads, *product});
-      }
-      for (int64_t bytes : rt::copyWorkingSets(threads)) {
-        auto copy = rt::measureCopyBytesPerSecond(threads, bytes);
-        if (!copy)
-          return fail(fmt::format("copies in {} cannot be measured: {}", sizeText(bytes),
-                                  copy.error().message),
-                      ExitStatus::machineFailure);
-        peaks.copies.push_back({threads, bytes, *copy});
-      }
-      if (threads == rt::usableProcessors())
-        break;
-    }
+    if ((status = measure(peaks)) != ExitStatus::done)
+      return status;
     if (auto failure = rt::writeDeviceFile(path, peaks))
       return fail(*failure);
   }
@@ -85,6 +129,12 @@ ExitStatus nap::deviceCommand(std::span<const std::string> arguments) {
   for (const rt::CopyPeak &peak : peaks.copies)
     text += fmt::format("  copy in {:>7} on {} thread{:<2}    {:8.1f} GB/s\n", sizeText(peak.bytes),
                         peak.threads, peak.threads == 1 ? "" : "s", peak.bytesPerSecond / 1e9);
+  for (const rt::ArithmeticPeak &peak : peaks.arithmetic)
+    text += fmt::format("  elements on {} thread{}: {:.1f} GFLOP/s, {:.2f} G functions/s, {:.1f} G "
+                        "integer operations/s\n",
+                        peak.threads, peak.threads == 1 ? "" : "s", peak.simplePerSecond / 1e9,
+                        peak.functionsPerSecond / 1e9, peak.integersPerSecond / 1e9);
+  text += ratesText(peaks);
   text += fmt::format("stored in {}\n", path);
   auto failure = rt::writeOutput(text);
   return failure ? fail(*failure) : ExitStatus::done;

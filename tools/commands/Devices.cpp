@@ -1,7 +1,7 @@
 // The device that a command's flags name.
 #include "tools/commands/Devices.h"
 
-#include "runtime/device/Peaks.h"
+#include "runtime/device/Rates.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 
@@ -31,9 +31,19 @@ static ExitStatus readHost(std::optional<Device> &device) {
     if (peak.threads == threads)
       host.peaks.push_back({type, usualSums(type).str(), peak.flopsPerSecond, ""});
   }
-  // Tensors of a step lie in memory: the largest working set.
-  constexpr double memorySize = 1e12;
-  host.bandwidth = peaks.copyBytesPerSecond(threads, memorySize);
+  // Tensors of a step lie in memory.
+  host.bandwidth = peaks.memoryBytesPerSecond(threads);
+  if (const rt::ArithmeticPeak *beside = peaks.arithmeticOf(threads)) {
+    host.measuredVector = beside->simplePerSecond;
+    host.measuredFunctions = beside->functionsPerSecond;
+    if (!peaks.rates.empty())
+      host.timeOf = [peaks, threads](const KernelWork &work) {
+        rt::DType factors = rt::dtypeNamed(work.factors).value_or(rt::DType::f32);
+        rt::LaunchWork launch{work.kind,      factors,       work.products, work.simple,
+                              work.functions, work.integers, work.bytes};
+        return rt::predictedSeconds(launch, peaks, threads);
+      };
+  }
   if (host.peaks.empty() || host.bandwidth <= 0)
     return fail(
         fmt::format("--device=host: no measurement for {} threads; run napkin device", threads),

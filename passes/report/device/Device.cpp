@@ -35,10 +35,10 @@ double nap::Device::matrixPeak(mlir::Type compute, mlir::Type accumulate) const 
   for (const Peak &peak : peaks)
     if (peak.input == input)
       return peak.flops;
-  return vectorPeak();
+  return f32Peak();
 }
 
-double nap::Device::vectorPeak() const {
+double nap::Device::f32Peak() const {
   if (double f32 = peak("f32", "f32"); f32 > 0)
     return f32;
   // Parts whose sheets are silent about f32 have about a sixteenth of the matrix unit's rate.

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,17 @@ struct Peak {
 /// Whose kernels a device runs: those of processors, those of CUDA's text, or none of Napkin's.
 enum class DeviceKernels { processor, cuda, none };
 
+/// What one execution of a kernel does, as far as its time depends on it.
+struct KernelWork {
+  /// The kernel's class, "contraction"; empty for what is no kernel yet.
+  llvm::StringRef kind;
+  /// The element type of what it multiplies, "bf16".
+  std::string factors;
+  /// FLOPs inside contractions; beside them sums, products and comparisons, then functions; integer
+  /// operations of random draws; least traffic in bytes.
+  double products = 0, simple = 0, functions = 0, integers = 0, bytes = 0;
+};
+
 /// A device as the roofline knows it.
 struct Device {
   /// "h100_sxm"; "h100" or empty; "H100 SXM".
@@ -63,6 +75,12 @@ struct Device {
   std::string clockInput, clockSource;
   /// The best product that was measured on it, in FLOP/s; never mixed with the peaks. 0: not known.
   double bestMeasured = 0;
+  /// Of a device whose arithmetic beside products was measured: sums and products, and functions, a
+  /// second; 0: not measured.
+  double measuredVector = 0, measuredFunctions = 0;
+  /// Seconds of one execution of a kernel by what kernels of its class were measured to take;
+  /// empty: nothing was, and kernels are at the roof.
+  std::function<double(const KernelWork &)> timeOf;
 
   double derivedPeak() const { return clock * multiplyAddsPerUnit * units * 2; }
   /// The peak for exactly this pair, 0 where it is not known.
@@ -70,10 +88,14 @@ struct Device {
   /// The peak for products of these element types: of the pair; else of the type with any sums;
   /// else, for there is no such unit, f32's.
   double matrixPeak(mlir::Type compute, mlir::Type accumulate) const;
-  /// The f32 peak outside of matrix units: additions, comparisons. FLOP/s.
-  double vectorPeak() const;
-  /// exp, log and kin: a sixteenth of `vectorPeak`, as on NVIDIA's parts. Functions/s.
-  double functionPeak() const { return vectorPeak() / 16; }
+  /// The peak of f32; of a device whose figures are silent about it a sixteenth of its first.
+  double f32Peak() const;
+  /// The peak outside of matrix units: additions, comparisons. As measured, else that of f32.
+  /// FLOP/s.
+  double vectorPeak() const { return measuredVector > 0 ? measuredVector : f32Peak(); }
+  /// exp, log and kin: as measured, else a sixteenth of `f32Peak`, as on NVIDIA's parts.
+  /// Functions/s.
+  double functionPeak() const { return measuredFunctions > 0 ? measuredFunctions : f32Peak() / 16; }
   /// FLOPs a byte at which arithmetic and traffic take equal time for products of this type.
   double ridge(mlir::Type compute, mlir::Type accumulate) const {
     return matrixPeak(compute, accumulate) / bandwidth;

@@ -92,6 +92,8 @@ static void row(OStream &json, const LedgerRow &row, const Device *device) {
   if (device) {
     RoofTime time = roofTime(row.totals.work, row.totals.plannedBytes, *device);
     json.attribute("roof_ms", roofSeconds(row, *device) * 1e3);
+    if (row.totals.predictedSeconds > 0)
+      json.attribute("predicted_ms", row.totals.predictedSeconds * 1e3);
     json.attribute("bound", time.isCompute() ? "compute" : "memory");
   }
   memory(json, row);

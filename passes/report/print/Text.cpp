@@ -194,6 +194,9 @@ static void printRoof(const Ledger &ledger, const ReportOptions &options, llvm::
   if (row.model && sum > 0)
     out << fmt::format(", MFU at most {:.1f} %", 100 * utilisationOf(ledger, device, sum).exact);
   out << '\n';
+  if (row.totals.predictedSeconds > 0)
+    out << fmt::format("  by measured rates of kernels {:.3f} ms\n",
+                       row.totals.predictedSeconds * 1e3);
   if (device.memory > 0 && double(row.memory.total()) > device.memory)
     out << fmt::format("  does not fit: {} MiB wanted, {} MiB there\n",
                        shortMiB(double(row.memory.total())), shortMiB(device.memory));
