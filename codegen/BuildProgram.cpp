@@ -149,6 +149,34 @@ static rt::InitialSource sourceOf(DictionaryAttr load) {
   return source;
 }
 
+/// Bytes that a call of the library may use beside its tensors: what NVIDIA advises for its largest
+/// GPUs ("cuBLAS", "cublasSetWorkspace").
+static constexpr int64_t kLibraryWorkspace = int64_t(32) << 20;
+
+rt::LibraryProduct nap::libraryCallOf(const LibraryProduct &product) {
+  auto matrix = [](const LibraryMatrix &own) {
+    return rt::LibraryProduct::Matrix{own.offset, own.lineStride, own.batchStride, !own.isPlain};
+  };
+  rt::LibraryProduct call;
+  call.batches = product.sizes.batches;
+  call.rows = product.sizes.rows;
+  call.columns = product.sizes.columns;
+  call.depth = product.sizes.depth;
+  call.left = product.left.argument;
+  call.right = product.right.argument;
+  if (product.init)
+    call.init = *product.init;
+  call.leftMatrix = matrix(product.left);
+  call.rightMatrix = matrix(product.right);
+  call.resultMatrix = {0, product.resultStride, product.resultBatchStride, false};
+  EinsumOp einsum = product.product;
+  call.factors = dtypeOf(getElementTypeOrSelf(einsum.getFactors()[0].getType()));
+  call.result = dtypeOf(einsum.getType().getElementType());
+  call.roundsToTf32 = product.unit == CudaUnit::tf32;
+  call.workspaceBytes = kLibraryWorkspace;
+  return call;
+}
+
 namespace {
 
 /// Builds one program.
@@ -260,6 +288,8 @@ LogicalResult ProgramBuilder::addKernels() {
     if (auto sites = kernel->getAttrOfType<IntegerAttr>("nap.sites"))
       info.sites = sites.getInt();
     info.zeros = writesZeros(kernel);
+    if (auto product = getChosenLibraryProduct(kernel.getBody().front()))
+      info.product = libraryCallOf(*product);
     kernels[info.name] = program.kernels.size();
     program.kernels.push_back(std::move(info));
   }

@@ -97,6 +97,35 @@ struct TensorInfo {
   std::optional<InitialSource> load; ///< for parameters and buffers
 };
 
+/// A product that a GPU's library makes, as one call: result[b, row, column] = the sum over terms
+/// of left[b, row, term] right[b, term, column], plus `init` where there is one. Everything that
+/// the call is given, beside the algorithm, which is chosen on the device (`ProductPins`).
+struct LibraryProduct {
+  /// A matrix for each b, `batchStride` elements apart, the first at `offset` of a tensor. Rows of
+  /// the left side and of the result lie together, and are `lineStride` apart; of the right side
+  /// the rows are the terms. Where `isTransposed` it is columns that do.
+  struct Matrix {
+    int64_t offset = 0, lineStride = 1, batchStride = 0;
+    bool isTransposed = false;
+  };
+  int64_t batches = 1, rows = 1, columns = 1, depth = 1;
+  int64_t left = 0, right = 1; ///< which of the launch's arguments
+  int64_t init = -1;           ///< the same, laid out as the result; -1: sums begin at 0
+  Matrix leftMatrix, rightMatrix, resultMatrix;
+  DType factors = DType::f32;  ///< of both sides: f32 or bf16
+  DType result = DType::f32;   ///< of the result and `init`
+  bool roundsToTf32 = false;   ///< factors of f32 are rounded to tf32; sums are f32 always
+  int64_t workspaceBytes = 0;  ///< that the call may use
+};
+
+/// The algorithms that products were given on a device: they are part of what decides bits.
+struct ProductPins {
+  int64_t library = 0; ///< cuBLASLt's version, 130100
+  std::string device;  ///< "NVIDIA H200 sm_90"
+  /// By what describes a call the 64 bytes of its algorithm, in hexadecimal digits.
+  std::map<std::string, std::string> algorithms;
+};
+
 /// Code that is called by launches.
 struct KernelInfo {
   std::string name;                 ///< for people, "gelu_bias.h_N_mlp_c_fc"
@@ -105,6 +134,8 @@ struct KernelInfo {
   int64_t sites = 0;                ///< how many sites of random draws each launch gives
   bool zeros = false;               ///< all that it does is write zero bytes to its results
   std::string kind = {};            ///< its class, "contraction"; empty: unknown
+  /// On a GPU it is this call; the host has code for it.
+  std::optional<LibraryProduct> product = std::nullopt;
 };
 
 /// One call of a kernel on given tensors.
@@ -163,6 +194,7 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> fixedChoices;
   std::vector<TensorInfo> tensors;
   std::vector<KernelInfo> kernels;
+  std::optional<ProductPins> pins;  ///< for products of the library; none: chosen where it runs
   std::vector<Function> functions;
 };
 

@@ -2,7 +2,7 @@
 
 #include "runtime/Program.h"
 
-#include "runtime/files/JsonReader.h"
+#include "runtime/ProductText.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -100,9 +100,12 @@ std::string printProgram(const Program &program) {
     std::string kind =
         info.kind.empty() ? "" : fmt::format(R"("class": {}, )", quoteJson(info.kind));
     std::string sites = info.sites ? fmt::format(R"(, "sites": {})", info.sites) : "";
-    return fmt::format(R"({{"name": {}, "symbol": {}, {}"scratch_bytes_per_worker": {}{}{}}})",
+    std::string product =
+        info.product ? fmt::format(R"(, "product": {})", printProduct(*info.product)) : "";
+    return fmt::format(R"({{"name": {}, "symbol": {}, {}"scratch_bytes_per_worker": {}{}{}{}}})",
                        quoteJson(info.name), quoteJson(info.symbol), kind,
-                       info.scratchBytesPerWorker, sites, info.zeros ? R"(, "zeros": true)" : "");
+                       info.scratchBytesPerWorker, sites, info.zeros ? R"(, "zeros": true)" : "",
+                       product);
   };
   auto choice = [](const std::pair<std::string, std::string> &pair) {
     return fmt::format("[{}, {}]", quoteJson(pair.first), quoteJson(pair.second));
@@ -128,6 +131,8 @@ std::string printProgram(const Program &program) {
   if (!program.productFlops.empty())
     out += fmt::format("  \"product_flops\": {},\n", printLines(program.productFlops, 4, product));
   out += fmt::format("  \"fixed_choices\": {},\n", printLines(program.fixedChoices, 4, choice));
+  if (program.pins)
+    out += fmt::format("  \"product_pins\": {},\n", printPins(*program.pins, 2));
   out += fmt::format("  \"tensors\": {},\n", printLines(program.tensors, 4, printTensor));
   out += fmt::format("  \"kernels\": {},\n", printLines(program.kernels, 4, kernel));
   out += fmt::format("  \"functions\": {}\n", printLines(program.functions, 4, printFunction));
@@ -238,6 +243,8 @@ static void readHeader(JsonReader &reader, const Json &object, Program &program)
         program.productFlops.emplace_back(*type, pair.items[1].number);
     }
   reader.read(object, "seed", program.defaultSeed);
+  if (const Json *pins = reader.object(object, "product_pins", false))
+    program.pins = readPins(reader, *pins);
   if (const Json *choices = reader.items(object, "fixed_choices"))
     for (const Json &pair : choices->items) {
       if (pair.items.size() != 2 || !pair.items[0].isString() || !pair.items[1].isString())
@@ -272,6 +279,8 @@ std::optional<Program> parseProgram(std::string_view text, std::string &error) {
         reader.read(object, "scratch_bytes_per_worker", kernel.scratchBytesPerWorker);
         reader.read(object, "sites", kernel.sites, false);
         reader.read(object, "zeros", kernel.zeros, false);
+        if (const Json *product = reader.object(object, "product", false))
+          kernel.product = readProduct(reader, *product);
         program.kernels.push_back(std::move(kernel));
       }
     if (const Json *functions = reader.items(document, "functions"))
@@ -363,6 +372,9 @@ static std::string checkLaunch(const Program &program, const Launch &launch) {
     for (int64_t index : *list)
       if (index < 0 || index >= count)
         return fmt::format("tensor {} does not exist", index);
+  if (std::string problem = kernel.product ? checkProduct(program, launch, *kernel.product) : "";
+      !problem.empty())
+    return fmt::format("kernel '{}': {}", kernel.name, problem);
   return "";
 }
 

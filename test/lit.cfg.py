@@ -4,6 +4,7 @@
 substitutions beside lit's own. `lit --param plain=1` keeps the tests of the rooms without MLIR.
 """
 import ctypes
+import ctypes.util
 import os
 import re
 import shutil
@@ -58,6 +59,17 @@ for library in (folder + name
         continue
     config.available_features.add("nvrtc")
     break
+# NVIDIA's library for products and its header, sought where runtime/cuda/products/CublasLt.cpp seeks them.
+cuda_homes = [os.environ["CUDA_HOME"]] if "CUDA_HOME" in os.environ else []
+for home in cuda_homes + ["/usr/local/cuda"]:
+    if os.path.exists(home + "/include/cublasLt.h"):
+        config.available_features.add("cublaslt-header")
+        config.substitutions.append(("%cuda_include", home + "/include"))
+        break
+if ctypes.util.find_library("cublasLt") or any(
+        os.path.exists(f"{home}/lib64/libcublasLt.so{version}")
+        for home in cuda_homes + ["/usr/local/cuda"] for version in ("", ".13", ".12")):
+    config.available_features.add("cublaslt")
 if plain is None and os.environ.get("NAPKIN_REQUIRE_NVRTC") and "nvrtc" not in config.available_features:
     lit_config.fatal("NVRTC was not found, and NAPKIN_REQUIRE_NVRTC is set; install CUDA 12 or 13, or set CUDA_HOME")
 # avx512_bf16 and amx_bf16 as Linux calls them; tests of units that the processor lacks are skipped.

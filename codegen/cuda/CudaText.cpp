@@ -45,7 +45,8 @@ static bool writesInput(LaunchOp launch) {
 }
 
 /// What the heads of a kernel's grids have in common: names for the arguments, and comments.
-static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<LaunchOp> launches) {
+/// Without a kernel it is one of the library's.
+static CudaHead headOf(KernelDefOp def, const CudaKernel *kernel, ArrayRef<LaunchOp> launches) {
   CudaHead head;
   head.name = cudaKernelName(def.getSymName());
   Block &body = def.getBody().front();
@@ -62,8 +63,8 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
   }
   if (def->hasAttr("nap.sites"))
     head.arguments.push_back({"sites"});
-  if (kernel.workspace)
-    types += fmt::format("; f32[{}] between its grids", kernel.workspace);
+  if (kernel && kernel->workspace)
+    types += fmt::format("; f32[{}] between its grids", kernel->workspace);
 
   SmallVector<Location> places;
   for (LaunchOp launch : launches) {
@@ -77,13 +78,14 @@ static CudaHead headOf(KernelDefOp def, const CudaKernel &kernel, ArrayRef<Launc
     LaunchOp launch = launches.front();
     double operations = statedOperations(launch);
     double bytes = launch->getAttrOfType<FloatAttr>("nap.bytes_min").getValueAsDouble();
+    std::string what =
+        kernel ? fmt::format("{} x {} threads", kernel->blocks, kernel->blockThreads) : "cuBLASLt";
     head.comments.push_back(fmt::format(
-        "{} launch{} of {} x {} threads, each {:.4g} MFLOP, {:.4g} MB, {:.3g} FLOP/byte",
-        launches.size(), launches.size() == 1 ? "" : "es", kernel.blocks, kernel.blockThreads,
-        operations / 1e6, bytes / 1e6, operations / bytes));
+        "{} launch{} of {}, each {:.4g} MFLOP, {:.4g} MB, {:.3g} FLOP/byte", launches.size(),
+        launches.size() == 1 ? "" : "es", what, operations / 1e6, bytes / 1e6, operations / bytes));
   }
-  if (!kernel.remark.empty())
-    head.comments.push_back(kernel.remark);
+  if (kernel && !kernel->remark.empty())
+    head.comments.push_back(kernel->remark);
   return head;
 }
 
@@ -119,12 +121,36 @@ static LogicalResult printGrid(const CudaGridForm &grid, const CudaHead &head, b
   return success();
 }
 
+/// A kernel that is a call of the library: comments, and no function.
+static CudaKernelText printLibraryProduct(KernelDefOp def, const LibraryProduct &product,
+                                          ArrayRef<LaunchOp> launches) {
+  CudaHead head = headOf(def, nullptr, launches);
+  head.comments.push_back("cublasLtMatmul, and no text: " + product.describe());
+  CudaKernelText result;
+  result.name = head.name;
+  result.isInPlace = head.isInPlace;
+  result.product = product;
+  for (const std::string &comment : head.comments)
+    result.text += "// " + comment + "\n";
+  Block &body = def.getBody().front();
+  SmallVector<Type> types(body.getArgumentTypes());
+  llvm::append_range(types, body.getTerminator()->getOperandTypes());
+  for (auto [argument, type] : llvm::zip_equal(head.arguments, types)) {
+    auto tensor = cast<RankedTensorType>(type);
+    result.arguments.push_back({argument.name, tensor.getNumElements(),
+                                tensor.getElementTypeBitWidth() / 8, argument.isWritten, false});
+  }
+  return result;
+}
+
 FailureOr<CudaKernelText> nap::printCudaKernel(KernelDefOp def, ArrayRef<LaunchOp> launches,
                                                ModuleOp lowered) {
+  if (auto product = getChosenLibraryProduct(def.getBody().front()))
+    return printLibraryProduct(def, *product, launches);
   FailureOr<CudaKernel> kernel = lowerCudaKernel(def, lowered);
   if (failed(kernel))
     return failure();
-  CudaHead head = headOf(def, *kernel, launches);
+  CudaHead head = headOf(def, &*kernel, launches);
   CudaKernelText result;
   result.name = head.name;
   result.isInPlace = head.isInPlace;

@@ -3,6 +3,7 @@
 
 #include "codegen/cuda/CudaKernels.h"
 #include "codegen/cuda/CudaWork.h"
+#include "ir/contraction/LibraryProduct.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -30,12 +31,14 @@ struct CudaGrid {
   std::optional<CudaWork> work;
 };
 
-/// The text of one kernel, and how it is launched: as one grid, or as two, one after the other.
+/// The text of one kernel, and how it is launched: as one grid, or as two, one after the other; or
+/// as a call of the library, of which the text says what it is in comments.
 struct CudaKernelText {
   std::string name, text;
   std::vector<CudaArgument> arguments;
   bool isInPlace = false; ///< a result may share an input's bytes
   std::vector<CudaGrid> grids;
+  std::optional<LibraryProduct> product; ///< in the place of grids
   /// Bytes that the grids hand to each other; where there are some, a pointer to them is the last
   /// of each grid's parameters, after `arguments`.
   int64_t workspaceBytes = 0;

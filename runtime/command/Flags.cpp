@@ -10,7 +10,7 @@
 
 namespace napkin::runtime {
 
-static constexpr std::array<FlagSpec, 31> runTable = {{
+static constexpr std::array<FlagSpec, 32> runTable = {{
     {"data", "[INPUT=]FILE", "what to train on: text, .bin, .npy, .npz, .safetensors; may repeat"},
     {"data-format", "F", "auto (by the ending), bytes, tokens (uint16); default auto"},
     {"data-order", "ORDER", "shuffled or sequential; default shuffled"},
@@ -42,12 +42,14 @@ static constexpr std::array<FlagSpec, 31> runTable = {{
     {"timing", "", "print the seconds of each phase up to the first step on standard error"},
     {"device", "D",
      "cpu; cuda or cuda:N, a GPU; cuda-host: CUDA text in an emulator, slow; default cpu"},
+    {"algorithms", "FILE",
+     "algorithms of cuBLASLt's products: read, or chosen and written; default: the cache"},
     {"quiet", "", "no progress on standard error"},
     {"program", "", "print the compiled program as text and end"},
     {"help", "", "print this and end"},
 }};
 
-static constexpr std::array<FlagSpec, 11> compileTable = {{
+static constexpr std::array<FlagSpec, 12> compileTable = {{
     {"optimizer", "EXPR", "the optimizer of each parameter"},
     {"precision", "P", "f64, f32, mixed(bf16), ..."},
     {"accumulate", "N", "micro-batches a step"},
@@ -60,6 +62,7 @@ static constexpr std::array<FlagSpec, 11> compileTable = {{
     {"fused-update", "", "update each parameter as soon as its gradient is final, which then goes"},
     {"target", "T", "cpu, or architectures of GPUs, or both: sm_80,sm_90; default cpu"},
     {"cpu", "NAME", "the processor that kernels are made for"},
+    {"products", "WHO", "who multiplies on a GPU: own, our tiles, or cublaslt; default own"},
 }};
 
 std::span<const FlagSpec> runFlags() { return runTable; }
@@ -335,6 +338,7 @@ Result<RunOptions> readRunOptions(const ParsedFlags &flags) {
     if (*value != "cpu" && *value != "cuda-host" && !cudaOrdinal(*value))
       reader.wrong("device", *value, "cpu, cuda, cuda:N or cuda-host");
   }
+  reader.text("algorithms", options.algorithms);
   if (flags.has("steps")) {
     int64_t steps = 0;
     // Above 2^32 - 3 a step would meet the words of initial values and of the runtime.

@@ -68,6 +68,7 @@ CudaDevice::~CudaDevice() {
         driver.memoryFree(pointer);
     if (pinned)
       driver.hostFree(pinned);
+    products.reset();
     module.reset();
     driver.contextRelease(facts.device);
   }
@@ -105,6 +106,7 @@ void CudaDevice::layOut() {
   }
   for (const CudaKernelCode &kernel : code.kernels)
     workspaceBytes = std::max(workspaceBytes, kernel.workspaceBytes);
+  workspaceBytes = std::max(workspaceBytes, productWorkspaceBytes(program));
   pushedInputs.reserve(places.size());
   pushedNumbers.reserve(places.size());
   wasRun.resize(program.functions.size());
@@ -136,13 +138,20 @@ int64_t CudaDevice::bytesMeasured() {
   return static_cast<int64_t>(freeBefore) - static_cast<int64_t>(free);
 }
 
-Failure CudaDevice::open() {
+Failure CudaDevice::open(const ProductOptions &options) {
   if (Failure failed = check(driver.contextRetain(&context, facts.device), "opening the device"))
     return failed;
   if (Failure failed = check(driver.contextSetCurrent(context), "opening the device"))
     return failed;
   if (Failure failed = checkMemory())
     return failed;
+  if (std::any_of(program.kernels.begin(), program.kernels.end(),
+                  [](const KernelInfo &kernel) { return kernel.product.has_value(); })) {
+    Result<std::unique_ptr<Products>> opened = Products::open(program, facts, options);
+    if (!opened)
+      return opened.error();
+    products = std::move(*opened);
+  }
   Result<LoadedModule> loaded = LoadedModule::load(driver, facts, code, program);
   if (!loaded)
     return loaded.error();
@@ -166,7 +175,7 @@ Failure CudaDevice::allocate() {
        {std::tuple(&arena, program.arenaBytes, "tensors"),
         std::tuple(&staging, stagingBytes, "the next batch"),
         std::tuple(&sites, sitesBytes, "the sites of random draws"),
-        std::tuple(&workspace, workspaceBytes, "what kernels leave for their second grids")}) {
+        std::tuple(&workspace, workspaceBytes, "what kernels use beside their tensors")}) {
     if (bytes == 0)
       continue;
     int status = driver.memoryAlloc(pointer, static_cast<size_t>(bytes));
@@ -378,7 +387,7 @@ Failure CudaDevice::settle() {
 }
 
 Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const CudaCode &code,
-                                               int ordinal) {
+                                               int ordinal, const ProductOptions &products) {
   if (std::string problem = checkProgram(program); !problem.empty())
     return Error{problem};
   Result<const Driver *> driver = openDriver();
@@ -388,7 +397,7 @@ Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const Cud
   if (!facts)
     return facts.error();
   auto device = std::make_unique<CudaDevice>(**driver, std::move(*facts), program, code);
-  if (Failure failed = device->open())
+  if (Failure failed = device->open(products))
     return *failed;
   return std::unique_ptr<Device>(std::move(device));
 }

@@ -4,6 +4,7 @@
 #define NAPKIN_RUNTIME_CUDA_CUDADEVICE_H
 
 #include "runtime/cuda/CudaModule.h"
+#include "runtime/cuda/products/Products.h"
 #include "runtime/execute/Device.h"
 
 #include <memory>
@@ -24,7 +25,8 @@ struct CudaPlace {
   int64_t at = 0; ///< in the pinned memory; of an input, in the staging too
 };
 
-/// A launch: its grids, with their operands in the order of the kernel's parameters.
+/// A launch: its grids, with their operands in the order of the kernel's parameters; or, without
+/// grids, a product of the library.
 struct CudaLaunch {
   struct Grid {
     cuda::Kernel kernel = nullptr;
@@ -42,7 +44,7 @@ public:
              const CudaCode &code);
   ~CudaDevice() override;
   /// What `openCudaDevice` does with it; nothing else is called before.
-  Failure open();
+  Failure open(const ProductOptions &products);
 
   std::byte *data(int64_t tensor) override;
   Failure push(int64_t tensor) override;
@@ -95,6 +97,7 @@ private:
 
   cuda::Context context = nullptr;
   std::optional<cuda::LoadedModule> module;
+  std::unique_ptr<Products> products; ///< null: all kernels are grids
   cuda::Stream compute = nullptr, copying = nullptr;
   cuda::Event inputsCopied = nullptr, inputsTaken = nullptr, numbersTaken = nullptr;
   cuda::Event began = nullptr, ended = nullptr;
@@ -116,13 +119,15 @@ private:
 };
 
 /// Opens the driver and device number `ordinal`, checks that the program fits in its free memory,
-/// loads or compiles the code, and takes one arena. Functions are launched kernel by kernel once,
-/// then captured as a graph that every later run replays; with an observer they are launched kernel
-/// by kernel, with the times of the device's events. Inputs are copied from pinned memory on a
-/// stream of their own while a function runs. From a function's third run on nothing is allocated
-/// here. `program` and `code` outlive the device.
+/// finds the algorithms of products of the library, loads or compiles the code, and takes one
+/// arena. Functions are launched kernel by kernel once, then captured as a graph that every later
+/// run replays; with an observer they are launched kernel by kernel, with the times of the device's
+/// events. Inputs are copied from pinned memory on a stream of their own while a function runs.
+/// From a function's third run on nothing is allocated here. `program` and `code` outlive the
+/// device.
 Result<std::unique_ptr<Device>> openCudaDevice(const Program &program, const CudaCode &code,
-                                               int ordinal = 0);
+                                               int ordinal = 0,
+                                               const ProductOptions &products = {});
 
 /// What the driver calls device number `ordinal`, "NVIDIA H200".
 Result<std::string> cudaDeviceName(int ordinal);

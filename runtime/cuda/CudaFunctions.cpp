@@ -21,6 +21,12 @@ std::string CudaDevice::launchName(int64_t function, int64_t index) const {
 
 Failure CudaDevice::launchOne(int64_t function, int64_t index) {
   CudaLaunch &own = launches[function][index];
+  int64_t number = program.functions[function].launches[index].kernel;
+  if (program.kernels[number].product) {
+    Failure refused = products->launch(number, own.values, workspace, compute,
+                                       [&] { return launchName(function, index); });
+    return refused ? fail(std::move(*refused)) : std::nullopt;
+  }
   for (const CudaLaunch::Grid &grid : own.grids) {
     int status = driver.launchKernel(grid.kernel, grid.blocks, 1, 1, grid.threads, 1, 1,
                                      grid.sharedBytes, compute, own.parameters.data(), nullptr);

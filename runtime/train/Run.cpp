@@ -507,9 +507,17 @@ Failure Run::all() {
 }
 
 /// The session on the device that the options name.
-static Result<std::unique_ptr<Session>> openSession(const LoadedProgram &loaded,
-                                                    const RunOptions &options) {
+static Result<std::unique_ptr<Session>>
+openSession(const LoadedProgram &loaded, const RunOptions &options, std::string_view name) {
   std::optional<int> gpu = cudaOrdinal(options.device);
+  auto isOfLibrary = [](const KernelInfo &kernel) { return kernel.product.has_value(); };
+  const std::vector<KernelInfo> &kernels = loaded.program.kernels;
+  if (!options.algorithms.empty() &&
+      (!gpu || std::none_of(kernels.begin(), kernels.end(), isOfLibrary)))
+    return Error{fmt::format("--algorithms={}: no product of the program goes to cuBLASLt{}; leave "
+                             "it out, or compile with --products=cublaslt",
+                             options.algorithms, gpu ? "" : " but on a GPU"),
+                 ExitStatus::wrongUsage};
   if (!gpu && loaded.cuda && loaded.kernels.empty())
     return Error{fmt::format("--device={}: it was compiled for {}; compile again with --target=cpu",
                              options.device, loaded.program.target),
@@ -521,7 +529,12 @@ static Result<std::unique_ptr<Session>> openSession(const LoadedProgram &loaded,
                              "--target=sm_90, or the architecture of the device",
                              options.device, loaded.program.target),
                  ExitStatus::wrongUsage};
-  Result<std::unique_ptr<Device>> device = openCudaDevice(loaded.program, *loaded.cuda, *gpu);
+  ProductOptions products{options.algorithms, [&](const std::string &sentence) {
+                            if (!options.quiet)
+                              writeErrors(fmt::format("{}: note: {}\n", name, sentence));
+                          }};
+  Result<std::unique_ptr<Device>> device =
+      openCudaDevice(loaded.program, *loaded.cuda, *gpu, products);
   if (!device)
     return device.error();
   return std::make_unique<Session>(loaded, std::move(*device));
@@ -538,7 +551,7 @@ ExitStatus runProgram(const LoadedProgram &loaded, const RunOptions &options,
   std::optional<Audit> audit;
   if (options.audit)
     audit.emplace(options.auditLimits, options.countLaunch);
-  Result<std::unique_ptr<Session>> session = openSession(loaded, options);
+  Result<std::unique_ptr<Session>> session = openSession(loaded, options, name);
   if (!session)
     return fail(session.error());
   Run run(**session, options, name, std::move(times), audit ? &*audit : nullptr);

@@ -40,6 +40,7 @@ struct RunOptions {
   std::string auditFile;    ///< --audit-file: the same as JSON
   LaunchCounter countLaunch; ///< of the device that plays kernels; null: they run here
   std::string device = "cpu"; ///< or cuda-host, cuda, cuda:N
+  std::string algorithms;     ///< --algorithms: a file of those of the library's products
   DevicePeaks devicePeaks;    ///< of a device that is not this host; empty: unknown
   bool quiet = false;
   bool timing = false;      ///< --timing: a table on standard error after the first step

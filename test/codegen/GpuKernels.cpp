@@ -1,6 +1,7 @@
 // Operands as tensors of bytes, one behind the other in the arena.
 #include "test/codegen/GpuKernels.h"
 
+#include "codegen/BuildProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 
 #include <cstring>
@@ -25,6 +26,8 @@ std::unique_ptr<GpuKernels> GpuKernels::load(const std::vector<CudaKernelText> &
     launch.kernel = static_cast<int64_t>(program.kernels.size());
     rt::KernelInfo info;
     info.name = info.symbol = kernel.name;
+    if (kernel.product)
+      info.product = libraryCallOf(*kernel.product);
     for (const CudaArgument &argument : kernel.arguments) {
       if (argument.isOfLaunch) {
         launch.sites = makeSites(argument.elements);
@@ -37,6 +40,11 @@ std::unique_ptr<GpuKernels> GpuKernels::load(const std::vector<CudaKernelText> &
       tensor.dtype = rt::DType::boolean;
       tensor.bytes = argument.elements * argument.elementBytes;
       tensor.shape = {tensor.bytes};
+      // What the library takes must be of the type that it is told.
+      if (kernel.product) {
+        tensor.dtype = argument.elementBytes == 2 ? rt::DType::bf16 : rt::DType::f32;
+        tensor.shape = {argument.elements};
+      }
       tensor.offset = program.arenaBytes;
       program.arenaBytes +=
           (tensor.bytes + rt::arenaAlignment - 1) / rt::arenaAlignment * rt::arenaAlignment;

@@ -550,7 +550,7 @@ int main(int argc, char **argv) {
     if (!nvrtc.empty())
       return printResources(*kernels);
     for (auto [i, kernel] : llvm::enumerate(*kernels))
-      usesTensorCores[i] = kernel.text.find("_tensor<") != std::string::npos;
+      usesTensorCores[i] = kernel.product || kernel.text.find("_tensor<") != std::string::npos;
     if (cudaHost && !(cudaProgram = buildCudaText(*kernels)))
       return 1;
     if (cudaDevice && !(gpu = GpuKernels::load(*kernels)))

@@ -6,6 +6,7 @@ Usage: python3 test/gpu/run.py [--build=build/release] [--out=gpu-report.md] [--
 
 1. Every kernel of test/codegen that has CUDA text, on the GPU beside the CPU's code.
 2. The small examples, some steps on both: the same losses, to the bit without tensor cores.
+   The same with products by cuBLASLt, where it is installed: within the tolerance of its products of the losses by ours.
 3. Law L1: what the plan says of memory beside what the driver counts.
 4. compute-sanitizer, where it is installed: memcheck, racecheck, synccheck, initcheck of a small GPT's steps.
 5. Times: GPT-2 124M and 1.5B and a Llama of 1B in bf16: tokens/s, MFU, kernels over their floors; PyTorch beside them
@@ -96,7 +97,7 @@ class Runner:
         if options.rehearse and not options.isEmulated:
             library = str(self.unit / "libcuda-substitute.so")
             # A name of the device table, so that floors and MFU are in the report too.
-            self.environment.update(NAPKIN_CUDA_DRIVER=library, NAPKIN_NVRTC=library,
+            self.environment.update(NAPKIN_CUDA_DRIVER=library, NAPKIN_NVRTC=library, NAPKIN_CUBLASLT=library,
                                     NAPKIN_SUBSTITUTE="name=NVIDIA H200")
 
     def left(self):
@@ -189,6 +190,42 @@ def checkExamples(report, runner, options):
     report.add()
 
 
+def checkProducts(report, runner, options):
+    """Losses with products by our tiles and by cuBLASLt; the second run takes the algorithms that the first one kept."""
+    report.add("## Products by cuBLASLt: losses beside those by our tiles\n")
+    if options.isEmulated:
+        report.add("The emulator has no library.\n")
+        return
+    report.add("| example | steps | largest difference | allowed | holds | again, to the bit |\n| --- | --- | --- | --- | --- | --- |")
+    # f32 is summed in another order, tf32 and bf16 are rounded besides.
+    tf32 = ("gpt, tf32", [*SMALL[3][1][:-len(BYTES) - 2], "--precision=tf32", *BYTES], 3, 0)
+    for (name, (model, *flags), steps, _), allowed in [(SMALL[0], 1e-4), (SMALL[3], 5e-3), (tf32, 1e-2)]:
+        if options.rehearse and name != "mlp":
+            continue
+        pins = pathlib.Path(runner.folder, "algorithms.json")
+        pins.unlink(missing_ok=True)
+        given = ("--products=cublaslt", "--algorithms", pins)
+        own = runner.train(model, flags, steps, runner.device)
+        first = own and runner.train(model, flags, steps, runner.device, *given)
+        if not first:
+            report.add(f"| {name} | left out, the time is over | | | | |")
+            continue
+        if "cuBLASLt was not found" in first[0][2]:
+            report.add(f"| {name} | cuBLASLt is not installed | | | | |")
+            continue
+        second = runner.train(model, flags, steps, runner.device, *given)
+        if first[0][0] or len(own[1]) != len(first[1]) or not own[1]:
+            report.add(f"| {name} | {len(first[1])} | {lastLine(first[0][2])} | {allowed:g} | "
+                       f"{report.check(False, f'{name} by cuBLASLt')} | |")
+            continue
+        most = farthest(own[1], first[1])
+        again = "left out" if not second else report.check(farthest(first[1], second[1]) == 0 and len(second[1]) == len(first[1]),
+                                                           f"{name} by cuBLASLt, again")
+        report.add(f"| {name} | {len(first[1])} | {most:.3g} | {allowed:g} | "
+                   f"{report.check(most <= allowed, f'{name} by cuBLASLt')} | {again} |")
+    report.add()
+
+
 def sanitize(report, runner, options):
     report.add("## compute-sanitizer\n")
     tool = shutil.which("compute-sanitizer")
@@ -210,6 +247,7 @@ def sanitize(report, runner, options):
 
 def timeWork(report, runner, options, name, model, numbers):
     flags = [*sizes(**numbers), "--accumulate=1", "--precision=mixed(bf16)", *BYTES]
+    products = [] if options.isEmulated else ["--products=cublaslt"]
     steps = 4 if options.rehearse else 16
     report.add(f"### {name}: {', '.join(f'{key} {value}' for key, value in numbers.items())}\n")
     done = runner.train(model, flags, steps, runner.device, "--timing")
@@ -231,6 +269,12 @@ def timeWork(report, runner, options, name, model, numbers):
     started = re.search(r"until the first step +([\d.]+)", errors)
     if started:
         report.add(f"- from the command to the first step: {started.group(1)} s")
+    given = products and runner.train(model, flags, steps, runner.device, *products)
+    if given and given[0][0] == 0 and len(given[1]) == steps:
+        with_library = statistics.median(line["ms"] for line in given[1][3:])
+        report.add(f"- with products by cuBLASLt: {with_library:.3f} ms, {with_library / milliseconds:.2f} of that")
+    elif products:
+        report.add("- with products by cuBLASLt: left out" + (f": {lastLine(given[0][2])}" if given else ", the time is over"))
     auditKernels(report, runner, name, model, flags)
     comparePeer(report, runner, options, model, numbers, milliseconds)
     report.add()
@@ -315,6 +359,7 @@ def main():
         describeMachine(report, runner, options)
         checkKernels(report, runner, options)
         checkExamples(report, runner, options)
+        checkProducts(report, runner, options)
         sanitize(report, runner, options)
         report.add("## Times in bf16, and memory\n")
         for name, model, numbers in REHEARSED if options.rehearse else TIMED:

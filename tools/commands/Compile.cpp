@@ -1,8 +1,10 @@
 // napkin compile: a training executable, or one of the stages on the way.
 #include "codegen/cuda/CudaText.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
+#include "runtime/ProductText.h"
 #include "runtime/cuda/Nvrtc.h"
 #include "runtime/cuda/Resources.h"
+#include "runtime/cuda/products/Pins.h"
 #include "runtime/files/Console.h"
 #include "runtime/files/File.h"
 #include "runtime/image/Executable.h"
@@ -22,6 +24,8 @@ namespace rt = napkin::runtime;
 static constexpr FlagSpec kOutputFlags[] = {
     {"output", "FILE",
      "what to write; -o is short for it; default: the model's name, or standard output"},
+    {"algorithms", "FILE",
+     "what a run's --algorithms wrote: the executable carries these for cuBLASLt's products"},
     {"emit", "STAGE",
      "graph, step, kernels, plan, lowered, llvm, obj, exe, cuda, ptx, cubin, resources; default "
      "exe"},
@@ -76,9 +80,35 @@ static std::string runtimePath() {
   return path.str().str();
 }
 
-static ExitStatus writeProgram(Model &model, const std::string &output) {
+/// Pins the products of the program to the algorithms of a file, if there is one.
+static ExitStatus pinProducts(const std::string *path, rt::Program &program) {
+  if (!path)
+    return ExitStatus::done;
+  auto read = rt::readPinsFile(*path);
+  if (!read)
+    return fail(read.error());
+  rt::ProductPins pins{read->library, read->device, {}};
+  for (const rt::KernelInfo &kernel : program.kernels) {
+    if (!kernel.product)
+      continue;
+    std::string call = rt::describeProduct(*kernel.product);
+    auto found = read->algorithms.find(call);
+    if (found == read->algorithms.end())
+      return fail(fmt::format("{}: has no algorithm for kernel '{}' ({}); train this model with "
+                              "--algorithms {} on the device first",
+                              *path, kernel.name, call, *path));
+    pins.algorithms.insert(*found);
+  }
+  program.pins = std::move(pins);
+  return ExitStatus::done;
+}
+
+static ExitStatus writeProgram(Model &model, const std::string &output,
+                               const std::string *algorithms) {
   CompiledProgram compiled;
   ExitStatus status = model.makeProgram(compiled);
+  if (status == ExitStatus::done)
+    status = pinProducts(algorithms, compiled.program);
   if (status == ExitStatus::done && model.isForHost())
     status = model.makeObjects(compiled);
   std::shared_ptr<const rt::CudaCode> cuda;
@@ -156,6 +186,17 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
   if ((status = checkNoModelFile(output, model.files())) != ExitStatus::done)
     return status;
   const std::vector<std::string> &architectures = model.cudaArchitectures();
+  const std::string *products = flags.find("products");
+  if (model.givesProductsAway() && architectures.empty() && stage != "plan")
+    return fail(
+        fmt::format("--products={}: cuBLASLt multiplies on a GPU alone; give --target=sm_90, "
+                    "or the architecture of the device, too",
+                    *products),
+        ExitStatus::wrongUsage);
+  if (flags.has("algorithms") && (!model.givesProductsAway() || stage != "exe"))
+    return fail("--algorithms is for executables whose products go to cuBLASLt; give "
+                "--products=cublaslt too, and no --emit",
+                ExitStatus::wrongUsage);
   bool isCuda = stage == "cuda" || stage == "ptx" || stage == "cubin" || stage == "resources";
   bool isOfHost = stage == "lowered" || stage == "llvm" || stage == "obj";
   if (!model.isForHost() && isOfHost)
@@ -185,7 +226,7 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
   if (stage == "kernels")
     return write(output, print(model.module()));
   if (stage == "exe")
-    return writeProgram(model, output);
+    return writeProgram(model, output, flags.find("algorithms"));
   if (stage == "plan") {
     CompiledProgram compiled;
     status = model.makeProgram(compiled);

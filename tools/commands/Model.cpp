@@ -6,6 +6,7 @@
 #include "codegen/cuda/CudaText.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "ir/Ops.h"
+#include "ir/contraction/LibraryProduct.h"
 #include "passes/memory/Blocks.h"
 #include "passes/memory/Strategies.h"
 #include "passes/report/print/Numbers.h"
@@ -271,6 +272,12 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
                               *value),
                   ExitStatus::wrongUsage);
   }
+  if (const std::string *value = flags.find("products")) {
+    if (*value != "own" && *value != kCublasLt)
+      return fail(fmt::format("--products={}: own or cublaslt is wanted", *value),
+                  ExitStatus::wrongUsage);
+    productsToLibrary = *value == kCublasLt;
+  }
   if (!readMemoryFlags(flags, pipeline))
     return ExitStatus::wrongUsage;
   static constexpr StringRef optional[] = {"nap-simplify",         "nap-recognize",
@@ -338,6 +345,8 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
 }
 
 ExitStatus Model::plan(const PassCallback &afterPass) {
+  if (productsToLibrary)
+    (*graph)->setAttr(kProductsAttr, StringAttr::get(&context, kCublasLt));
   if (succeeded(planModule(*graph, machine, pipeline, times, afterPass)))
     return ExitStatus::done;
   return (*graph)->hasAttr("nap.least_bytes") ? ExitStatus::infeasibleBudget

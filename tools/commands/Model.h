@@ -50,6 +50,8 @@ public:
   ExitStatus plan(const PassCallback &afterPass = {});
   /// Makes what the runtime knows of a planned model.
   ExitStatus makeProgram(CompiledProgram &compiled);
+  /// Whether products that cuBLASLt can make go to it, on a GPU.
+  bool givesProductsAway() const { return productsToLibrary; }
   /// Makes the CUDA text of a planned model, and code for each architecture of the target.
   ExitStatus makeCudaCode(std::shared_ptr<const napkin::runtime::CudaCode> &code);
   /// Makes machine code.
@@ -89,7 +91,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> graph;
   std::string graphHash;
   std::vector<std::string> architectures;
-  bool wantsHost = true;
+  bool wantsHost = true, productsToLibrary = false;
   bool wantsTimes = false, isQuiet = false;
   bool wantsHash = true;
 };

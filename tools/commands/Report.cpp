@@ -7,6 +7,7 @@
 #include "tools/commands/Model.h"
 #include "tools/commands/plan/MicroBatch.h"
 #include "tools/commands/report/Measured.h"
+#include "tools/commands/report/Products.h"
 
 #include <fmt/format.h>
 
@@ -188,7 +189,7 @@ static ExitStatus print(Model &model, const ParsedFlags &flags, const Ledger &le
     printTimeline(ledger.rows.back(), model.module(), stream);
   } else {
     printLedger(ledger, options, stream);
-    stream << model.planLine();
+    stream << model.planLine() << productsTable(model.module());
   }
   auto failure = rt::writeOutput(text);
   return failure ? fail(*failure) : ExitStatus::done;

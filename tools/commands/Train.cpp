@@ -168,8 +168,15 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   if ((status = chooseMicroBatch(*flags)) != ExitStatus::done)
     return status;
   Model model;
-  if ((status = model.read(*flags)) != ExitStatus::done ||
-      (status = model.plan()) != ExitStatus::done)
+  if ((status = model.read(*flags)) != ExitStatus::done)
+    return status;
+  bool isOnGpu = rt::cudaOrdinal(options->device).has_value();
+  if (model.givesProductsAway() && !isOnGpu)
+    return fail(fmt::format("--products={} --device={}: cuBLASLt multiplies on a GPU alone; give "
+                            "--device=cuda, or leave --products out",
+                            *flags->find("products"), options->device),
+                ExitStatus::wrongUsage);
+  if ((status = model.plan()) != ExitStatus::done)
     return status;
   // A model that does not fit is refused before the minutes that its code may take.
   CompiledProgram compiled;
@@ -177,7 +184,6 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
     return status;
   options->modelFiles = model.files();
   addScalars(*flags, compiled.program, *options);
-  bool isOnGpu = rt::cudaOrdinal(options->device).has_value();
   int threads = options->threads > 0 ? options->threads : rt::usableProcessors();
   if (!isOnGpu)
     if (auto failure = rt::checkMemory(compiled.program.arenaBytes,

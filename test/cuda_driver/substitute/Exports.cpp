@@ -1,4 +1,5 @@
 // The functions of the driver that runtime/cuda/Driver.cpp looks for, over the substitute machine.
+#include "test/cuda_driver/substitute/Calls.h"
 #include "test/cuda_driver/substitute/Kernels.h"
 #include "test/cuda_driver/substitute/Settings.h"
 
@@ -17,16 +18,12 @@ namespace {
 struct GraphState {
   std::vector<Work> works;
 };
-std::map<std::string, int64_t> calls;
 std::set<void *> liveEvents, liveGraphs, liveExecs, liveModules;
 bool isInitialised = false;
 
 /// What every exported function begins with: counts the call, fails where a test says so.
 int begin(const char *name, bool wantsContext = true) {
-  int64_t call = ++calls[name];
-  auto failing = Settings::get().failing.find(name);
-  if (failing != Settings::get().failing.end() && failing->second.call == call) {
-    int status = failing->second.status;
+  if (int status = countCall(name)) {
     if (isKernelFault(status))
       Machine::get().dead = status;
     return status;
@@ -46,12 +43,6 @@ int beginUncaptured(const char *name) {
   if (int status = begin(name))
     return status;
   return Machine::get().breakCaptures() ? captureUnsupported : success;
-}
-
-/// Misuse that the driver answers with a status, and that the substitute tells besides.
-int misuse(const std::string &sentence, int status) {
-  Machine::get().fault(sentence);
-  return status;
 }
 
 StreamState *stateOf(Stream stream) { return reinterpret_cast<StreamState *>(stream); }
@@ -155,12 +146,7 @@ EXPORT cuDevicePrimaryCtxRelease_v2(Ordinal) {
   machine.synchronizeAll();
   machine.hasContext = machine.isCurrent = false;
   machine.reportLeaks();
-  if (const std::string &log = Settings::get().log; !log.empty())
-    if (FILE *file = std::fopen(log.c_str(), "w")) {
-      for (const auto &[name, count] : calls)
-        fmt::print(file, "{} {}\n", name, count);
-      std::fclose(file);
-    }
+  writeCalls();
   return success;
 }
 

@@ -266,6 +266,7 @@ void Machine::reportLeaks() {
   report(graphs, "graphs");
   report(execs, "executable graphs");
   report(modules, "modules");
+  report(descriptors, "handles and descriptors of cuBLASLt");
 }
 
 } // namespace substitute

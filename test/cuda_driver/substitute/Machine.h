@@ -106,7 +106,7 @@ public:
 
   /// What was taken and not given back, as faults.
   void reportLeaks();
-  int64_t events = 0, graphs = 0, execs = 0, modules = 0;
+  int64_t events = 0, graphs = 0, execs = 0, modules = 0, descriptors = 0;
 
 private:
   struct Allocation {

@@ -23,7 +23,8 @@ static Settings read() {
       {"devices", &settings.devices},   {"architecture", &settings.architecture},
       {"newest", &settings.newest},     {"version", &settings.version},
       {"threads", &settings.threads},   {"shared-most", &settings.sharedMost},
-      {"shared", &settings.shared},     {"no-compiler", &settings.noCompiler}};
+      {"shared", &settings.shared},     {"no-compiler", &settings.noCompiler},
+      {"library", &settings.library},   {"no-algorithm", &settings.noAlgorithm}};
   while (!rest.empty()) {
     std::string value = takePart(rest, ',');
     std::string name = takePart(value, '=');

@@ -19,6 +19,8 @@ struct Settings {
   int threads = 1024;                 ///< a block, at most
   int sharedMost = 232448;            ///< bytes of shared memory a block, at most
   int shared = 0;                     ///< that each kernel is said to take
+  int library = 130100;               ///< version of cuBLASLt, 13.1.0
+  int noAlgorithm = 0;                ///< 1: its heuristic knows none
   uint64_t memory = uint64_t(2) << 30; ///< bytes, of which `used` are another's
   uint64_t used = 0;
   /// "fail=cuInit:1:100": the first call of cuInit returns 100.
