@@ -76,7 +76,9 @@ Result<Evaluation> Evaluation::create(Session &session, const DataOptions &optio
   const Function *function = findFunction(program, "evaluate");
   const Function *predict = findFunction(program, "predict");
   if (!function && !(outputs && predict))
-    return Error{fmt::format("model '{}' has no evaluation", program.model)};
+    return Error{fmt::format("model '{}' has no evaluation; if it was compiled with --train-only, "
+                             "compile it without",
+                             program.model)};
   DataOptions ordered = options;
   ordered.sequential = true;
   const Function *chosen = function ? function : predict;

@@ -26,6 +26,7 @@ static constexpr FlagSpec kOutputFlags[] = {
      "what to write; -o is short for it; default: the model's name, or standard output"},
     {"algorithms", "FILE",
      "what a run's --algorithms wrote: the executable carries these for cuBLASLt's products"},
+    {"train-only", "", "make no code that evaluates or samples, as 'napkin train' without either"},
     {"emit", "STAGE",
      "graph, step, kernels, plan, lowered, llvm, obj, exe, cuda, ptx, cubin, resources; default "
      "exe"},
@@ -223,6 +224,8 @@ static ExitStatus writeStage(Model &model, const ParsedFlags &flags, const std::
     return status;
   if (stage == "step")
     return write(output, step);
+  if (flags.has("train-only"))
+    model.leaveOutEvaluation();
   if (stage == "kernels")
     return write(output, print(model.module()));
   if (stage == "exe")

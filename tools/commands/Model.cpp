@@ -14,9 +14,11 @@
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -280,9 +282,9 @@ ExitStatus Model::read(const ParsedFlags &flags, bool takesCuda) {
   }
   if (!readMemoryFlags(flags, pipeline))
     return ExitStatus::wrongUsage;
-  static constexpr StringRef optional[] = {"nap-simplify",         "nap-recognize",
-                                           "nap-chunk-rows",       "nap-split-reductions",
-                                           "nap-fuse",             "nap-schedule"};
+  static constexpr StringRef optional[] = {"nap-simplify",   "nap-recognize",
+                                           "nap-chunk-rows", "nap-split-reductions",
+                                           "nap-fuse",       "nap-schedule"};
   for (const auto &[flag, value] : flags.flags) {
     if (flag != "disable-pass")
       continue;
@@ -351,6 +353,17 @@ ExitStatus Model::plan(const PassCallback &afterPass) {
     return ExitStatus::done;
   return (*graph)->hasAttr("nap.least_bytes") ? ExitStatus::infeasibleBudget
                                               : ExitStatus::wrongInput;
+}
+
+void Model::leaveOutEvaluation() {
+  for (StringRef name : {"evaluate", "evaluate_counts", "predict"})
+    if (auto function = graph->lookupSymbol<func::FuncOp>(name))
+      function.erase();
+  llvm::StringSet<> launched;
+  graph->walk([&](LaunchOp launch) { launched.insert(launch.getKernel()); });
+  for (auto kernel : llvm::make_early_inc_range(graph->getOps<KernelDefOp>()))
+    if (!launched.contains(kernel.getSymName()))
+      kernel.erase();
 }
 
 ExitStatus Model::makeProgram(CompiledProgram &compiled) {

@@ -48,6 +48,9 @@ public:
   }
   /// Runs the passes.
   ExitStatus plan(const PassCallback &afterPass = {});
+  /// Drops the functions of a planned model that evaluate or compute outputs, and kernels that they
+  /// alone launch: no code is made for them. What stays keeps its places.
+  void leaveOutEvaluation();
   /// Makes what the runtime knows of a planned model.
   ExitStatus makeProgram(CompiledProgram &compiled);
   /// Whether products that cuBLASLt can make go to it, on a GPU.

@@ -153,6 +153,12 @@ static ExitStatus trainOnGpu(Model &model, rt::Program program, rt::RunOptions &
   return rt::runProgram(loaded, options, "napkin");
 }
 
+/// Whether a run neither evaluates nor samples.
+static bool onlyTrains(const rt::RunOptions &options) {
+  return !options.data.files.empty() && options.evalData.files.empty() && options.sample == 0 &&
+         options.outputs.empty() && options.load.empty();
+}
+
 ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
   ExitStatus status;
   auto flags = parseCommand(arguments, trainFlags(), "napkin train MODEL.nap --data FILE [flags]",
@@ -178,6 +184,8 @@ ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
                 ExitStatus::wrongUsage);
   if ((status = model.plan()) != ExitStatus::done)
     return status;
+  if (onlyTrains(*options))
+    model.leaveOutEvaluation();
   // A model that does not fit is refused before the minutes that its code may take.
   CompiledProgram compiled;
   if ((status = model.makeProgram(compiled)) != ExitStatus::done)
