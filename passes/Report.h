@@ -42,6 +42,21 @@ struct LiveTensor {
   int64_t bytes = 0;
 };
 
+/// Tensors of one name and type that the forward pass leaves for the backward pass and the same
+/// kernel, or op, reads first there.
+struct SavedTensors {
+  /// What makes them, and their type, as of `LiveTensor`; what reads them.
+  std::string name, reader;
+  int64_t count = 0;
+  /// Of all of them.
+  int64_t bytes = 0;
+};
+
+/// Floating-point work: mm + vec + cmp + w trn, where a function counts as `trnWeight` FLOPs.
+inline Count totalFlops(const Cost &cost, Count trnWeight) {
+  return cost.total() + (trnWeight - 1) * cost.trn;
+}
+
 /// Kernels of one name, in one step.
 struct OpGroup {
   std::string name;
@@ -57,8 +72,10 @@ struct LedgerRow {
   /// What the module says that the model asks for; nothing before there are gradients.
   std::optional<ModelFlops> model;
   MemoryByClass memory;
-  /// Bytes that exist after the forward pass for the backward pass.
+  /// Bytes that exist after the forward pass for the backward pass, and the tensors that they are
+  /// of, the largest first.
   int64_t savedAtLoss = 0;
+  std::vector<SavedTensors> saved;
   /// Bytes of the gradients of one micro-batch, as @micro_step last returned them.
   int64_t gradients = 0;
   /// Bytes of scratch of one worker.
@@ -84,6 +101,8 @@ struct Ledger {
   int64_t accumulate = 1;
   /// Whose kernels move the planned bytes.
   const Device *device = &referenceDevice();
+  /// What exp, log and kin count in total FLOPs.
+  Count trnWeight = 1;
   /// What the forward graph tells, before there are gradients.
   ModelFacts facts;
   std::vector<LedgerRow> rows;
@@ -165,8 +184,8 @@ RoofTime roofTime(const OpGroup &group, const Device &device);
 struct WeighedGroup {
   const OpGroup *group = nullptr;
   double weight = 0;
-  /// Whether arithmetic takes longer than traffic; false without a device.
-  bool isCompute = false;
+  /// What takes longer, "compute", "memory" or "both"; empty without a device.
+  llvm::StringRef bound;
 };
 
 /// The groups of a row, those that take most first; `sum` becomes the sum of all weights.

@@ -11,7 +11,10 @@ namespace nap {
 struct RoofTime {
   double compute = 0, memory = 0, launch = 0;
 
-  bool isCompute() const { return compute > memory; }
+  /// What takes longer: "compute", "memory", or "both" where they are equal.
+  llvm::StringRef bound() const {
+    return compute > memory ? "compute" : compute < memory ? "memory" : "both";
+  }
   /// max(compute, memory) + launch.
   double total() const { return std::max(compute, memory) + launch; }
 };

@@ -21,11 +21,11 @@ std::vector<WeighedGroup> nap::groupsByWeight(const LedgerRow &row, const Device
   std::vector<WeighedGroup> groups;
   sum = 0;
   for (const OpGroup &group : row.groups) {
-    WeighedGroup weighed{&group, double(group.plannedBytes), false};
+    WeighedGroup weighed{&group, double(group.plannedBytes), ""};
     if (device) {
       RoofTime time = roofTime(group, *device);
       weighed.weight = time.total();
-      weighed.isCompute = time.isCompute();
+      weighed.bound = time.bound();
     }
     sum += weighed.weight;
     groups.push_back(weighed);

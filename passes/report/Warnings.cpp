@@ -37,8 +37,8 @@ static void addMemoryBound(const LedgerRow &row, const Device &device,
                            std::vector<std::string> &warnings) {
   double bound = 0, all = 0;
   llvm::StringRef largest;
-  for (const auto &[group, weight, isCompute] : groupsByWeight(row, &device, all)) {
-    if (isCompute)
+  for (const auto &[group, weight, by] : groupsByWeight(row, &device, all)) {
+    if (by != "memory")
       continue;
     bound += weight;
     if (largest.empty())

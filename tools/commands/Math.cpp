@@ -57,6 +57,7 @@ static constexpr FlagSpec kMathFlags[] = {
     {"vocab", "V", "rows of its head; default 0: no head"},
     {"batch", "B", "sequences; default 1"},
     {"bytes-per-parameter", "S", "of state, in place of optimizer and precision"},
+    {"sharded-bytes", "S", "of these, what is split over --devices, for memory; default 0"},
     {"optimizer", "O",
      "whose state is kept: sgd, momentum, adagrad, rmsprop, adam, adamw (default)"},
     {"precision", "P", "of that state: f32 (default), mixed(bf16), pure(bf16)"},
@@ -120,8 +121,19 @@ static void wantHardware(Numbers &numbers, double value, const char *name) {
     numbers.fail(fmt::format("--device or --{} is wanted", name));
 }
 
-/// The facts of a transformer of the sizes that the flags give.
+/// The facts of a transformer of the sizes that the flags give. All presets but 6 N D want those of
+/// its attention: without them they would count none.
 static ModelFacts readTransformer(Numbers &numbers) {
+  const std::string *preset = numbers.flags.find("preset");
+  if (preset && *preset != "gpt3_d1") {
+    for (const char *name : {"layers", "context"})
+      if (!numbers.has(name))
+        numbers.fail(fmt::format("--{} is wanted: preset {} counts attention", name, *preset));
+    if (!numbers.has("width") && !numbers.has("head-size"))
+      numbers.fail(fmt::format("--width is wanted, or --heads and --head-size: preset {} counts "
+                               "attention",
+                               *preset));
+  }
   TransformerSizes sizes;
   sizes.layers = numbers.get("layers", 0);
   sizes.width = numbers.get("width", 0);
@@ -213,10 +225,12 @@ static std::string timeText(Numbers &numbers) {
     numbers.fail(
         fmt::format("--mfu={}: more than the peak is not done; wanted a share up to 1", mfu));
   double seconds = flops / (hardware.devices * hardware.peak * mfu);
-  return fmt::format(
-      "{:.6g} FLOPs ({})\n{:.6g} devices x {}FLOP/s x {:.4g} = {}FLOP/s\n{:.6g} s = {:.2f} days\n",
-      flops, how, hardware.devices, scaled(hardware.peak), mfu,
-      scaled(hardware.devices * hardware.peak * mfu), seconds, seconds / 86400);
+  double days = seconds / 86400;
+  return fmt::format("{:.6g} FLOPs ({})\n{:.6g} devices x {}FLOP/s x {:.4g} = {}FLOP/s\n{:.6g} s = "
+                     "{} days\n",
+                     flops, how, hardware.devices, scaled(hardware.peak), mfu,
+                     scaled(hardware.devices * hardware.peak * mfu), seconds,
+                     days < 1e9 ? fmt::format("{:.2f}", days) : fmt::format("{:.6g}", days));
 }
 
 static std::string flopsText(Numbers &numbers) {

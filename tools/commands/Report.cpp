@@ -32,6 +32,7 @@ static constexpr FlagSpec kReportFlags[] = {
     {"preset", "NAME",
      "count the model's FLOPs as a paper does, such as palm; with --explain those of ops, such as "
      "cs336"},
+    {"trn-weight", "W", "what exp, log and kin count each in total FLOPs; default 1"},
     {"json", "", "print JSON"},
     {"html", "", "print a page of HTML that needs nothing else"},
     {"folded", "WEIGHT",
@@ -68,18 +69,33 @@ static std::optional<double> readStepTime(const ParsedFlags &flags) {
   if (!text)
     return 0;
   std::optional<double> milliseconds = rt::parseNumber(*text);
-  if (!milliseconds || *milliseconds <= 0) {
+  // Femtoseconds are as short as a step could ever be, and whole numbers of FLOP/s follow from
+  // them.
+  if (!milliseconds || *milliseconds < 1e-12) {
     fail(fmt::format("--step-time={}: wanted milliseconds above 0", *text), ExitStatus::wrongUsage);
     return std::nullopt;
   }
   return *milliseconds / 1e3;
 }
 
+/// What a function counts in total FLOPs; nothing after an error.
+static std::optional<int64_t> readTrnWeight(const ParsedFlags &flags) {
+  const std::string *text = flags.find("trn-weight");
+  if (!text)
+    return 1;
+  std::optional<int64_t> weight = rt::parseWhole(*text, 0, 1000);
+  if (!weight)
+    fail(fmt::format("--trn-weight={}: wanted a whole number from 0 to 1000", *text),
+         ExitStatus::wrongUsage);
+  return weight;
+}
+
 /// Fails where flags ask for nothing or for two things at once; the status goes through.
 static ExitStatus checkFlags(const ParsedFlags &flags) {
   for (auto [name, wanted] : {std::pair{"after", "the name of a pass such as nap-fuse"},
                               {"diff", "the name of a pass such as nap-fuse"},
-                              {"explain", "the name of a kernel or op such as einsum"}})
+                              {"explain", "the name of a kernel or op such as einsum"},
+                              {"measured", "a file that --audit-file wrote"}})
     if (const std::string *value = flags.find(name); value && value->empty())
       return fail(fmt::format("--{} is '' and {} is wanted", name, wanted), ExitStatus::wrongUsage);
   std::vector<std::string_view> forms;
@@ -108,6 +124,12 @@ static ExitStatus checkFlags(const ParsedFlags &flags) {
   if (flags.has("data") && !flags.has("activations"))
     return fail("--data is for --activations, which runs the model; leave it out",
                 ExitStatus::wrongUsage);
+  for (std::string_view name : {"explain", "folded", "timeline", "activations"})
+    if (flags.has("trn-weight") && flags.has(name))
+      return fail(fmt::format("--trn-weight changes total FLOPs, of which --{} shows none; leave "
+                              "one out",
+                              name),
+                  ExitStatus::wrongUsage);
   for (std::string_view name : {"device", "step-time", "measured", "after", "preset"})
     if (flags.has(name) && flags.has("activations"))
       return fail(
@@ -217,7 +239,8 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
   ReportOptions options;
   options.device = device ? &*device : nullptr;
   auto seconds = readStepTime(*flags);
-  if (!seconds || !readPreset(*flags, options.preset))
+  auto trnWeight = readTrnWeight(*flags);
+  if (!seconds || !trnWeight || !readPreset(*flags, options.preset))
     return ExitStatus::wrongUsage;
   options.stepSeconds = *seconds;
   if (const std::string *from = flags->find("diff"))
@@ -238,6 +261,7 @@ ExitStatus nap::reportCommand(std::span<const std::string> arguments) {
     options.stepSeconds = measured->seconds;
   }
   Ledger ledger;
+  ledger.trnWeight = *trnWeight;
   if (device)
     ledger.device = &*device;
   if ((status = recordPasses(model, *flags, ledger)) != ExitStatus::done ||

@@ -23,9 +23,16 @@ static llvm::Error readNumber(const llvm::json::Object &object, llvm::StringRef 
   if (!value && !isNeeded)
     return llvm::Error::success();
   auto found = value ? value->getAsNumber() : std::nullopt;
-  if (!found || !(*found > 0) || !std::isfinite(*found * unit))
+  if (!found || !(*found > 0))
     return wrong(place, fmt::format("\"{}\" is {}, wanted a number above 0", key.str(),
-                                    value ? "something else" : "missing"));
+                                    found   ? fmt::format("{:g}", *found)
+                                    : value ? "no number"
+                                            : "missing"));
+  // So that no time and no share that is made of two figures is infinite.
+  constexpr double least = 1e-9, most = 1e9;
+  if (*found < least || *found > most)
+    return wrong(place, fmt::format("\"{}\" is {:g}, wanted a number from {:g} to {:g}", key.str(),
+                                    *found, least, most));
   number = *found * unit;
   return llvm::Error::success();
 }
@@ -52,6 +59,10 @@ static llvm::Error readPeaks(const llvm::json::Object &object, llvm::StringRef p
           fmt::format("the peak \"{}\" is of no known types, wanted operands of f64, f32, tf32, "
                       "f16, bf16, f8, f4 or i8, and after a '/' sums in f64, f32, f16 or i32",
                       key));
+    if (device.peak(input, accumulate) > 0)
+      return wrong(place, fmt::format("the peak \"{}\" is there twice: sums of {} are {} where "
+                                      "nothing else is said",
+                                      key, input.str(), accumulate.str()));
     Peak peak{input.str(), accumulate.str(), 0, ""};
     if (llvm::Error error = readNumber(*peaks, place, key, 1e12, true, peak.flops))
       return error;
@@ -84,6 +95,9 @@ llvm::Expected<Device> nap::parseDevice(llvm::StringRef text, llvm::StringRef pl
     else if (!llvm::is_contained(known, llvm::StringRef(key)))
       return wrong(place, fmt::format("\"{}\" is no entry of a device, which has {}", key,
                                       llvm::join(llvm::ArrayRef(known), ", ")));
+  for (const char *key : {"name", "source"})
+    if (object->get(key) && !object->getString(key))
+      return wrong(place, fmt::format("\"{}\" is no text", key));
   Device device;
   device.name = object->getString("name").value_or(place).str();
   device.title = device.name;

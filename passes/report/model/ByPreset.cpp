@@ -37,7 +37,7 @@ struct OpRules {
 
 static constexpr OpRules kRules[] = {
     {"cs336", &ModelFlops::dense, kAllElse, kStrict | kKnowsIdioms,
-     "2 K - 1 a product over K, all pairs, GELU 20 an element, AdamW 15, all else 1"},
+     "2 K - 1 a product, all pairs, GELU 20, AdamW 15, else 1"},
     {"torch", &ModelFlops::dense, kNothing, kScoresAgain,
      "products alone, all pairs and taps, attention's gradient 2.5 times forward"},
     {"xla", &ModelFlops::exact, kNoFunctions, kOuterTwice,

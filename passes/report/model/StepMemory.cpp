@@ -6,6 +6,7 @@
 #include "passes/kernels/Emit.h"
 #include "passes/report/Names.h"
 
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -174,6 +175,33 @@ static void addDeclarations(MemoryByClass &memory, ModuleOp module) {
   }
 }
 
+/// Fills `row.saved` with the tensors of `use` that `isSaved` names, each with what reads it first
+/// after the loss is known.
+static void listSaved(LedgerRow &row, const FunctionMemoryUse &use,
+                      llvm::function_ref<bool(int64_t)> isSaved,
+                      llvm::function_ref<std::string(Value)> name) {
+  std::vector<Operation *> readers(use.lives.size());
+  for (int64_t step = int64_t(use.ops.size()) - 1; step >= use.lossStep; --step)
+    for (int64_t read : use.timeline.steps[step].reads)
+      readers[read] = use.ops[step];
+  std::map<std::pair<std::string, StringRef>, SavedTensors> groups;
+  for (auto [tensor, life] : llvm::enumerate(use.lives)) {
+    if (!isSaved(int64_t(tensor)) || life.size == 0)
+      continue;
+    StringRef reader = readers[tensor] ? nameOf(readers[tensor]) : StringRef();
+    SavedTensors &group = groups[{name(use.values[tensor]), reader}];
+    ++group.count;
+    group.bytes += life.size;
+  }
+  row.saved.clear();
+  for (auto &[names, group] : groups) {
+    std::tie(group.name, group.reader) = names;
+    row.saved.push_back(group);
+  }
+  llvm::stable_sort(row.saved,
+                    [](const SavedTensors &a, const SavedTensors &b) { return a.bytes > b.bytes; });
+}
+
 void nap::measureMemory(LedgerRow &row, ModuleOp module) {
   addDeclarations(row.memory, module);
   int64_t most = -1;
@@ -190,10 +218,16 @@ void nap::measureMemory(LedgerRow &row, ModuleOp module) {
     std::vector<int64_t> load = use.load();
     int64_t saved = 0;
     DenseSet<int64_t> kept(use.timeline.kept.begin(), use.timeline.kept.end());
+    auto isSaved = [&](int64_t tensor) {
+      return use.isSaved(use.lives[tensor]) && !kept.contains(tensor);
+    };
     for (auto [tensor, life] : llvm::enumerate(use.lives))
-      if (use.isSaved(life) && !kept.contains(int64_t(tensor)))
+      if (isSaved(int64_t(tensor)))
         saved += life.size;
-    row.savedAtLoss = std::max(row.savedAtLoss, saved);
+    if (saved > row.savedAtLoss) {
+      row.savedAtLoss = saved;
+      listSaved(row, use, isSaved, nameLive);
+    }
     auto peak = std::max_element(load.begin(), load.end());
     int64_t bytes = load.empty() ? 0 : *peak;
     if (bytes <= most)

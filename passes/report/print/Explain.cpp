@@ -152,7 +152,7 @@ bool nap::explainOp(ModuleOp module, StringRef name, const Device &device, const
     }
   for (const std::string &text : order) {
     auto [kernel, lines] = StringRef(text).split('\n');
-    out << fmt::format("{}, {} a step, each:\n", kernel.str(), times[text]) << lines;
+    out << inColumns(fmt::format("{}, {} a step, each:\n{}", kernel.str(), times[text], lines));
   }
   return !order.empty();
 }

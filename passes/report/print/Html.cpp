@@ -86,6 +86,20 @@ static void livePeak(llvm::raw_ostream &out, const LedgerRow &row) {
   out << "</table>\n";
 }
 
+/// What the forward pass leaves for the backward pass, and what reads it there.
+static void saved(llvm::raw_ostream &out, const LedgerRow &row) {
+  if (!row.model || row.saved.empty())
+    return;
+  out << "<h2>Saved for the backward pass</h2>\n<table>\n";
+  writeRow(out, {"tensor", "how many", "MiB together", "first read by"}, "th");
+  for (const SavedTensors &each : row.saved)
+    writeRow(out, {each.name, fmt::format("{}", each.count),
+                   fmt::format("{:.3f}", inMiB(each.bytes)), each.reader});
+  writeRow(out,
+           {"= when the loss is known", "", fmt::format("{:.3f}", inMiB(row.savedAtLoss)), ""});
+  out << "</table>\n";
+}
+
 /// What the model asks for, forward by part, and rules of thumb.
 static void model(llvm::raw_ostream &out, const Ledger &ledger) {
   const ModelFacts &facts = ledger.facts;
@@ -182,7 +196,8 @@ static void timeline(llvm::raw_ostream &out, const LedgerRow &row) {
 
 /// Kernels by intensity and by what they reach at the roof, both in powers of ten, under a roof for
 /// each type of products.
-static void roofline(llvm::raw_ostream &out, const LedgerRow &row, const Device &device) {
+static void roofline(llvm::raw_ostream &out, const LedgerRow &row, const Device &device,
+                     Count trnWeight) {
   constexpr double left = -3, right = 4;
   Drawing drawing{out, 1000, 400};
   std::map<double, std::string> peaks = {{device.vectorPeak(), "f32 outside of matrix units"}};
@@ -217,7 +232,8 @@ static void roofline(llvm::raw_ostream &out, const LedgerRow &row, const Device 
                        y(peak), drawing.width - 3, y(peak) - 4, escaped(name), scaled(peak), ridge);
   }
   for (const OpGroup &group : row.groups) {
-    double flops = double(group.work.total().total()), bytes = double(group.plannedBytes);
+    double flops = double(totalFlops(group.work.total(), trnWeight)),
+           bytes = double(group.plannedBytes);
     RoofTime time = roofTime(group, device);
     if (flops <= 0 || bytes <= 0 || time.total() <= 0)
       continue;
@@ -231,18 +247,20 @@ static void roofline(llvm::raw_ostream &out, const LedgerRow &row, const Device 
          "counted in, so points lie below the roof.</p>\n";
 }
 
-static void kernels(llvm::raw_ostream &out, const LedgerRow &row, const Device *device) {
+static void kernels(llvm::raw_ostream &out, const LedgerRow &row, const Device *device,
+                    Count trnWeight) {
   double sum = 0;
   std::vector<WeighedGroup> order = groupsByWeight(row, device, sum);
   out << "<h2>Kernels</h2>\n<table>\n";
-  writeRow(
-      out,
-      {"kernel", "launches", "FLOP", "bytes, plan", "FLOP/B", device ? "ms at the roof" : "", "%"},
-      "th");
-  for (auto [group, weight, isCompute] : order) {
-    double flops = double(group->work.total().total()), bytes = double(group->plannedBytes);
+  writeRow(out,
+           {"kernel", "launches", "FLOP", "bytes, plan", "FLOP/B", device ? "bound by" : "",
+            device ? "ms at the roof" : "", "%"},
+           "th");
+  for (auto [group, weight, by] : order) {
+    double flops = double(totalFlops(group->work.total(), trnWeight)),
+           bytes = double(group->plannedBytes);
     writeRow(out, {group->name, fmt::format("{}", group->count), scaled(flops), scaled(bytes),
-                   bytes > 0 ? fmt::format("{:.2f}", flops / bytes) : "",
+                   bytes > 0 ? fmt::format("{:.2f}", flops / bytes) : "", by.str(),
                    device ? fmt::format("{:.3f}", weight * 1e3) : "",
                    sum > 0 ? fmt::format("{:.1f}", 100 * weight / sum) : ""});
   }
@@ -273,11 +291,12 @@ void nap::printLedgerHtml(const Ledger &ledger, const ReportOptions &options,
     memory(out, last);
     timeline(out, last);
     livePeak(out, last);
+    saved(out, last);
     model(out, ledger);
     traffic(out, ledger, options);
     if (options.device)
-      roofline(out, last, *options.device);
-    kernels(out, last, options.device);
+      roofline(out, last, *options.device, ledger.trnWeight);
+    kernels(out, last, options.device, ledger.trnWeight);
   }
   endPage(out);
 }

@@ -62,6 +62,15 @@ static void memory(OStream &json, const LedgerRow &row) {
     json.attribute("scratch", row.scratch);
     json.attribute("planned", row.isPlanned);
   });
+  json.attributeArray("saved", [&] {
+    for (const SavedTensors &tensors : row.saved)
+      json.object([&] {
+        json.attribute("name", tensors.name);
+        json.attribute("count", tensors.count);
+        json.attribute("bytes", tensors.bytes);
+        json.attribute("read_by", tensors.reader);
+      });
+  });
   json.attributeObject("peak", [&] {
     json.attribute("bytes", row.memory.total());
     json.attribute("op", row.peakAt);
@@ -75,7 +84,7 @@ static void memory(OStream &json, const LedgerRow &row) {
   });
 }
 
-static void row(OStream &json, const LedgerRow &row, const Device *device) {
+static void row(OStream &json, const LedgerRow &row, const Device *device, Count trnWeight) {
   json.attribute("pass", row.pass);
   json.attribute("ops", row.totals.ops);
   if (row.model)
@@ -83,18 +92,19 @@ static void row(OStream &json, const LedgerRow &row, const Device *device) {
   Cost total = row.totals.work.total();
   count(json, "hw_flops", total.mm);
   countersBesideProducts(json, total);
-  count(json, "total_flops", total.total());
+  count(json, "total_flops", totalFlops(total, trnWeight));
   work(json, row.totals.work);
   count(json, "bytes_min", row.totals.leastBytes);
   count(json, "bytes_plan", row.totals.plannedBytes);
   if (row.totals.plannedBytes > 0)
-    json.attribute("intensity", double(total.total()) / double(row.totals.plannedBytes));
+    json.attribute("intensity",
+                   double(totalFlops(total, trnWeight)) / double(row.totals.plannedBytes));
   if (device) {
     RoofTime time = roofTime(row.totals.work, row.totals.plannedBytes, *device);
     json.attribute("roof_ms", roofSeconds(row, *device) * 1e3);
     if (row.totals.predictedSeconds > 0)
       json.attribute("predicted_ms", row.totals.predictedSeconds * 1e3);
-    json.attribute("bound", time.isCompute() ? "compute" : "memory");
+    json.attribute("bound", time.bound());
   }
   memory(json, row);
   json.attribute("check", row.check);
@@ -111,7 +121,7 @@ static void row(OStream &json, const LedgerRow &row, const Device *device) {
           return;
         RoofTime time = roofTime(group, *device);
         json.attribute("roof_ms", time.total() * 1e3);
-        json.attribute("bound", time.isCompute() ? "compute" : "memory");
+        json.attribute("bound", time.bound());
       });
   });
 }
@@ -143,6 +153,7 @@ void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options,
     json.attribute("model", ledger.model);
     json.attribute("policy", ledger.policy);
     json.attribute("accumulate", ledger.accumulate);
+    count(json, "trn_weight", ledger.trnWeight);
     facts(json, ledger.facts);
     count(json, "bytes_graph", ledger.facts.graphBytes);
     json.attributeObject("bytes_measured", [&] {
@@ -178,7 +189,7 @@ void nap::printLedgerJson(const Ledger &ledger, const ReportOptions &options,
       });
     json.attributeArray("rows", [&] {
       for (const LedgerRow &each : ledger.rows)
-        json.object([&] { row(json, each, options.device); });
+        json.object([&] { row(json, each, options.device, ledger.trnWeight); });
     });
     if (auto diff = diffOf(ledger, options.diffFrom, options.device))
       json.attributeObject("diff", [&] {

@@ -37,6 +37,10 @@ std::string nap::shortScaled(double value) {
   return step == 0 ? fmt::format("{:.0f}", value) : fourFigures(value) + kPrefixes[step];
 }
 
+std::string nap::cell(double value) {
+  return std::abs(value) < 999999.5 ? fourFigures(value) : shortScaled(value);
+}
+
 std::string nap::shortMiB(double bytes) { return fourFigures(bytes / (1 << 20)); }
 
 std::string nap::change(double before, double now) {
@@ -47,6 +51,10 @@ std::string nap::change(double before, double now) {
   double percent = 100 * (now - before) / before;
   if (std::abs(percent) < 0.05)
     return "";
+  // Only more can be more than all: bytes and times are never below 0.
+  if (percent >= 999.5)
+    return now / before < 9999.5 ? fmt::format("x{:.4g}", now / before)
+                                 : fmt::format("x{:.0e}", now / before);
   return fmt::format("{:+.{}f}%", percent, std::abs(percent) < 9.95 ? 1 : 0);
 }
 
@@ -66,4 +74,32 @@ std::string nap::grouped(Count count) {
   for (int64_t place = int64_t(text.size()) - 3; place > (count < 0 ? 1 : 0); place -= 3)
     text.insert(size_t(place), ",");
   return text;
+}
+
+std::string nap::inColumns(llvm::StringRef text) {
+  std::string lines;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    text = rest;
+    line = line.rtrim();
+    // What goes on stands a little to the right of where the line begins.
+    std::string indent = line.take_while([](char c) { return c == ' '; }).str() + "    ";
+    if (indent.size() > kReportColumns / 2)
+      indent = "    ";
+    for (std::string begin; !line.empty(); begin = indent) {
+      size_t room = kReportColumns - begin.size(), end = line.size();
+      if (end > room) {
+        size_t blank = line.take_front(room + 1).rfind(' ');
+        // A word that is longer than a line is cut.
+        bool isWord = blank == llvm::StringRef::npos || line.take_front(blank).trim().empty();
+        end = isWord ? room : blank;
+      }
+      lines += begin + line.take_front(end).rtrim().str();
+      line = line.drop_front(end).ltrim();
+      if (!line.empty())
+        lines += '\n';
+    }
+    lines += '\n';
+  }
+  return lines;
 }

@@ -20,12 +20,21 @@ static void printHead(const Ledger &ledger, const ReportOptions &options, llvm::
     out << fmt::format("{} rows a step", grouped(ledger.facts.tokens));
   if (ledger.accumulate > 1)
     out << fmt::format(" in {} micro-batches", ledger.accumulate);
-  out << fmt::format("\npreset {} | causal attention exact | GB = 1e9, MiB = 2^20\n",
+  out << fmt::format("\npreset {} | causal attention exact | GB = 1e9, MiB = 2^20",
                      options.preset ? options.preset->name : "exact");
+  if (ledger.trnWeight != 1)
+    out << fmt::format(" | FLOP = mm + vec + cmp + {} trn", digits(ledger.trnWeight));
+  out << '\n';
+}
+
+/// How many ops in five columns.
+static std::string shortOps(int64_t ops) {
+  return ops < 100000 ? fmt::format("{}", ops) : fmt::format("{}k", ops / 1000);
 }
 
 /// A line a pass; with a device the time of a step at its roof.
 static void printRows(const Ledger &ledger, const Device *device, llvm::raw_ostream &out) {
+  Count trnWeight = ledger.trnWeight;
   auto line = [&](llvm::StringRef pass, llvm::ArrayRef<std::string> cells) {
     out << fmt::format("{:<20}{:>6}{:>7}{:>7}{:>8}{:>7}{:>7}{:>7} {:<6}{:>6}", pass.str(), cells[0],
                        cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7],
@@ -45,14 +54,13 @@ static void printRows(const Ledger &ledger, const Device *device, llvm::raw_ostr
     Cost cost = row.totals.work.total();
     double planned = double(row.totals.plannedBytes), peak = double(row.memory.total());
     line(row.pass,
-         {fmt::format("{}", row.totals.ops),
-          row.model ? shortScaled(double(row.model->exact)) : "-", shortScaled(double(cost.mm)),
-          shortScaled(double(cost.vec + cost.cmp)), shortScaled(double(cost.trn)),
-          shortScaled(double(row.totals.leastBytes)), shortScaled(planned),
-          before ? change(double(before->totals.plannedBytes), planned) : "",
-          planned > 0 ? fmt::format("{:.4g}", double(cost.total()) / planned) : "-",
-          device ? fourFigures(roofSeconds(row, *device) * 1e3) : "",
-          row.model ? shortMiB(double(row.savedAtLoss)) : "-", shortMiB(peak),
+         {shortOps(row.totals.ops), row.model ? shortScaled(double(row.model->exact)) : "-",
+          shortScaled(double(cost.mm)), shortScaled(double(cost.vec + cost.cmp)),
+          shortScaled(double(cost.trn)), shortScaled(double(row.totals.leastBytes)),
+          shortScaled(planned), before ? change(double(before->totals.plannedBytes), planned) : "",
+          planned > 0 ? cell(double(totalFlops(cost, trnWeight)) / planned) : "-",
+          device ? cell(roofSeconds(row, *device) * 1e3) : "",
+          row.model ? cell(inMiB(row.savedAtLoss)) : "-", cell(inMiB(peak)),
           before ? change(double(before->memory.total()), peak) : "",
           row.isBroken ? "BROKEN" : row.check});
     before = &row;
@@ -99,6 +107,40 @@ static void printMemory(const LedgerRow &row, llvm::raw_ostream &out) {
     out << fmt::format("    ... and {} more\n", row.live.size() - most);
 }
 
+/// A tensor's name and type in so many columns: of a name that is longer the beginning.
+static std::string shortName(llvm::StringRef tensor, size_t columns) {
+  if (tensor.size() <= columns)
+    return tensor.str();
+  auto [name, type] = tensor.rsplit(' ');
+  size_t room = columns - std::min(columns, type.size() + 3);
+  return (name.take_front(room) + ".. " + type).str();
+}
+
+/// The tensors that the forward pass leaves for the backward pass: the set, not its sum alone.
+static void printSaved(const LedgerRow &row, llvm::raw_ostream &out) {
+  if (!row.model || row.saved.empty())
+    return;
+  out << fmt::format("\n{:<58}{:>5}{:>15}  {}\n", "SAVED when the loss is known", "N", "MiB",
+                     "FIRST READ BY");
+  constexpr size_t most = 6;
+  int64_t all = 0, rest = 0, restBytes = 0;
+  for (auto [k, each] : llvm::enumerate(row.saved)) {
+    all += each.count;
+    if (k < most) {
+      out << fmt::format("  {:<56}{:>5}{:>15.3f}  {:.40}\n", shortName(each.name, 56), each.count,
+                         inMiB(each.bytes), each.reader);
+      continue;
+    }
+    rest += each.count;
+    restBytes += each.bytes;
+  }
+  if (row.saved.size() > most)
+    out << fmt::format("  {:<56}{:>5}{:>15.3f}\n",
+                       fmt::format("... and {} more kinds", row.saved.size() - most), rest,
+                       inMiB(restBytes));
+  out << fmt::format("  {:<56}{:>5}{:>15.3f}\n", "= saved", all, inMiB(row.savedAtLoss));
+}
+
 /// The step's bytes under their three names, none mixed with another.
 static void printBytes(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
   out << fmt::format("\n{:<48}{:>18}{:>16}\n", "BYTES of a step", "GB", "GiB");
@@ -119,7 +161,9 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
     out << fmt::format("\n{:<48}{:>28}{:>9}{:>12}\n", "MODEL FLOPs of a step, forward by part",
                        "FLOP", "%", "");
     auto line = [&](llvm::StringRef name, Count flops) {
-      out << fmt::format("  {:<46.46}{:>28}{:>9.1f}{:>12}\n", name.str(), grouped(flops),
+      // Of a path the end tells most.
+      std::string shown = name.size() > 46 ? ".." + name.take_back(44).str() : name.str();
+      out << fmt::format("  {:<46}{:>28}{:>9.1f}{:>12}\n", shown, grouped(flops),
                          100 * double(flops) / double(facts.forward.exact), scaled(double(flops)));
     };
     for (const ModelPart &part : facts.parts)
@@ -134,7 +178,9 @@ static void printModel(const Ledger &ledger, const ReportOptions &options, llvm:
   auto line = [&](const std::string &name, Count flops, const std::string &rest = "") {
     std::string count = grouped(flops);
     int width = std::max(int(count.size()) + 1, 74 - int(name.size()));
-    out << fmt::format("  {:.60}{:>{}}{:>21}{}\n", name, count, width, scaled(double(flops)), rest);
+    int beyond = int(name.size()) + width - 74;
+    out << fmt::format("  {}{:>{}}{:>{}}{}\n", name, count, width, scaled(double(flops)),
+                       std::max(11, 21 - beyond), rest);
   };
   Count update = facts.update.exact;
   line(stepParts(facts) + ", causal exact", model->exact);
@@ -180,8 +226,11 @@ static void printRoof(const Ledger &ledger, const ReportOptions &options, llvm::
     out << fmt::format("  {:<22} {:>10}FLOP at {}FLOP/s dense, ridge {:.1f} FLOP/B\n", types,
                        scaled(double(part.mm)), scaled(peak), peak / device.bandwidth);
   }
-  out << fmt::format("  {}B/s, {} GB; {}\n", scaled(device.bandwidth), device.memory / 1e9,
+  out << fmt::format("  {}B/s, {}{}\n", scaled(device.bandwidth),
+                     device.memory > 0 ? fmt::format("{:.6g} GB; ", device.memory / 1e9) : "",
                      device.source);
+  out << fmt::format("  by element {}FLOP/s, {}functions/s\n", scaled(device.vectorPeak()),
+                     scaled(device.functionPeak()));
   int64_t launches = 0;
   for (const OpGroup &group : row.groups)
     launches += group.count;
@@ -232,7 +281,8 @@ static void printMeasured(const Ledger &ledger, const ReportOptions &options,
                      100 * use.roofline);
 }
 
-static void printTop(const LedgerRow &row, const Device *device, llvm::raw_ostream &out) {
+static void printTop(const LedgerRow &row, const Device *device, Count trnWeight,
+                     llvm::raw_ostream &out) {
   double sum = 0;
   std::vector<WeighedGroup> entries = groupsByWeight(row, device, sum);
   out << fmt::format("\n{:<48}{:>6}{:>12}{:>12}{:>10}",
@@ -241,24 +291,25 @@ static void printTop(const LedgerRow &row, const Device *device, llvm::raw_ostre
   out << (device ? fmt::format("{:>9}{:>12}{:>7}\n", "BOUND", "ms", "%")
                  : fmt::format("{:>7}\n", "%"));
   auto line = [&](llvm::StringRef name, int64_t count, double flops, double bytes,
-                  const char *bound, double weight) {
+                  llvm::StringRef bound, double weight) {
     out << fmt::format("{:<48.48}{:>6}{:>12}{:>12}{:>10.2f}", name.str(), count, scaled(flops),
                        scaled(bytes), bytes > 0 ? flops / bytes : 0.0);
     double percent = sum > 0 ? 100 * weight / sum : 0;
-    out << (device ? fmt::format("{:>9}{:>12.3f}{:>7.1f}\n", bound, weight * 1e3, percent)
+    out << (device ? fmt::format("{:>9}{:>12.3f}{:>7.1f}\n", bound.str(), weight * 1e3, percent)
                    : fmt::format("{:>7.1f}\n", percent));
   };
   constexpr size_t most = 10;
   int64_t restCount = 0, allCount = 0;
   double restFlops = 0, restBytes = 0, restWeight = 0, allFlops = 0, allBytes = 0;
   for (auto [k, entry] : llvm::enumerate(entries)) {
-    const auto &[group, weight, isCompute] = entry;
-    double bytes = double(group->plannedBytes), flops = double(group->work.total().total());
+    const auto &[group, weight, by] = entry;
+    double bytes = double(group->plannedBytes);
+    double flops = double(totalFlops(group->work.total(), trnWeight));
     allCount += group->count;
     allFlops += flops;
     allBytes += bytes;
     if (k < most) {
-      line(group->name, group->count, flops, bytes, isCompute ? "compute" : "memory", weight);
+      line(group->name, group->count, flops, bytes, by, weight);
       continue;
     }
     restCount += group->count;
@@ -272,25 +323,30 @@ static void printTop(const LedgerRow &row, const Device *device, llvm::raw_ostre
   line("= all", allCount, allFlops, allBytes, "", sum);
 }
 
-void nap::printLedger(const Ledger &ledger, const ReportOptions &options, llvm::raw_ostream &out) {
+void nap::printLedger(const Ledger &ledger, const ReportOptions &options,
+                      llvm::raw_ostream &whole) {
   if (ledger.rows.empty())
     return;
+  std::string text;
+  llvm::raw_string_ostream out(text);
   printHead(ledger, options, out);
   printRows(ledger, options.device, out);
   if (auto diff = diffOf(ledger, options.diffFrom, options.device))
     out << diffText(*diff) << '\n';
   const LedgerRow &last = ledger.rows.back();
   printMemory(last, out);
+  printSaved(last, out);
   printBytes(ledger, options, out);
   printModel(ledger, options, out);
   if (options.device)
     printRoof(ledger, options, out);
   if (options.stepSeconds > 0)
     printMeasured(ledger, options, out);
-  printTop(last, options.device, out);
+  printTop(last, options.device, ledger.trnWeight, out);
   std::vector<std::string> warnings = warningsOf(ledger, options.device);
   if (!warnings.empty())
     out << '\n';
   for (const std::string &warning : warnings)
     out << "NOTE " << warning << '\n';
+  whole << inColumns(text);
 }

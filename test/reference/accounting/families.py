@@ -71,6 +71,25 @@ def llama(draw):
         expect(r["presets"][name], wanted, f"{what}: preset {name}")
 
 
+# Models of other tables: torchvision's (parameters, and what it calls GFLOPS: multiply-accumulates, rounded), and language models' cards.
+VISION = [("resnet", dict(b1=3, b2=4, b3=6, b4=3), 21797672, 3.66), ("resnext", {}, 25028904, 4.23), ("resnext", dict(b3=23, base=8), 88791336, 16.41),
+          ("resnext", dict(groups=1, base=128), 68883240, 11.40), ("resnext", dict(b3=23, groups=1, base=128), 126886696, 22.75), ("mobilenet", {}, 3504872, 0.30),
+          ("vit", dict(layers=24, d=1024, heads=16), 304326632, 61.55)]
+LANGUAGE = [("TinyLlama 1.1B", dict(vocab=32000, layers=22, d=2048, heads=32, kv_heads=4, hidden=5632), 1100048384),
+            ("Qwen 2.5 7B", dict(vocab=152064, layers=28, d=3584, heads=28, kv_heads=4, hidden=18944, qkv_bias="true"), 7615616512),
+            ("Llama 3 70B", dict(vocab=128256, layers=80, d=8192, heads=64, kv_heads=8, hidden=28672), 70553706496),
+            ("Llama 3.1 405B", dict(vocab=128256, layers=126, d=16384, heads=128, kv_heads=8, hidden=53248), 405853388800)]
+
+
+def published():
+    for model, sizes, parameters, macs in VISION:
+        r = forward(model, **sizes)
+        expect(r["parameters"], parameters, f"{model} {sizes}: parameters")
+        expect(round(r["presets"]["mac"] / 1e9, 2), macs, f"{model} {sizes}: multiply-accumulates")
+    for name, sizes, parameters in LANGUAGE:
+        expect(forward("decoder", **sizes)["parameters"], parameters, f"{name}: parameters")
+
+
 # Ops -----------------------------------------------------------------------------------------------
 
 def causal(draw):
@@ -381,6 +400,7 @@ def main():
     for _ in range(2):
         gpt2(draw)
         llama(draw)
+    published()
     causal(draw)
     chains(draw)
     with tempfile.TemporaryDirectory() as folder:

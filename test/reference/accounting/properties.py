@@ -51,6 +51,9 @@ def check_rows(name, r):
         expect(whole == memory["total"] == row["peak"]["bytes"], f"{where}: classes of memory do not add up")
         live = sum(tensor["bytes"] for tensor in row["peak"]["live"])
         expect(live == memory["saved"] + memory["temporary"], f"{where}: the tensors at the peak are not its bytes")
+        expect(sum(tensors["bytes"] for tensors in row["saved"]) == memory["saved_at_loss"], f"{where}: the saved tensors are not its bytes")
+        expect(all(tensors["read_by"] and tensors["count"] > 0 for tensors in row["saved"]), f"{where}: a saved tensor that nothing reads")
+        expect(row["total_flops"] == row["hw_flops"] + row["vec"] + row["cmp"] + row["trn"], f"{where}: total FLOPs are not their sum")
         expect(memory["padding"] >= 0, f"{where}: the arena is smaller than its peak")
         for counter in ("mm", "vec", "trn", "cmp", "cvt", "integer"):
             total = sum(part[counter] for part in row["work"])
@@ -80,7 +83,7 @@ def check_schema(name, r):
                              input=json.dumps(r), capture_output=True, text=True)
     expect(re.match(r"ok \d+\n$", checked.stdout), f"{name}: {checked.stdout}{checked.stderr}")
     row = r["rows"][-1]
-    for members in (r, r["forward_flops"], r["forward_parts"][0], row, row["model_flops"], row["work"][0], row["peak"], row["peak"]["live"][0], row["kernels"][0]):
+    for members in (r, r["forward_flops"], r["forward_parts"][0], row, row["model_flops"], row["work"][0], row["peak"], row["peak"]["live"][0], row["kernels"][0], row["saved"][0]):
         for member in members:
             expect(re.search(rf"\b{member}\b", DOCS), f"{name}: docs/accounting.md does not name \"{member}\"")
 

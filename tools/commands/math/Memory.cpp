@@ -47,6 +47,21 @@ double nap::bytesPerParameter(Numbers &numbers) {
   return rest + 4 * kept;
 }
 
+/// Of so many bytes a parameter those of one device, where --sharded-bytes of them are split over
+/// --devices (Rajbhandari et al. 2020, figure 1).
+static double bytesOfOneDevice(Numbers &numbers, double each) {
+  if (!numbers.has("sharded-bytes"))
+    return each;
+  double split = numbers.get("sharded-bytes", 0);
+  if (split > each)
+    numbers.fail(fmt::format("--sharded-bytes={:g}: a parameter has {:g} bytes; wanted at most as "
+                             "many",
+                             split, each));
+  if (!numbers.has("devices"))
+    numbers.fail("--devices is wanted, over which --sharded-bytes are split");
+  return each - split + split / numbers.positive("devices", 1);
+}
+
 namespace {
 
 /// Something that a list keeps: its bytes in one layer, or of the whole model.
@@ -204,6 +219,7 @@ std::string nap::memoryText(Numbers &numbers) {
   }
   if (numbers.has("parameters")) {
     double count = numbers.need("parameters"), each = bytesPerParameter(numbers);
+    each = bytesOfOneDevice(numbers, each);
     line(fmt::format("state, {:.6g} bytes a parameter", each), count * each);
     all += count * each;
   } else if (!numbers.has("width")) {
