@@ -2,6 +2,7 @@
 #include "tools/commands/Devices.h"
 
 #include "runtime/device/Rates.h"
+#include "runtime/execute/Arena.h"
 #include "runtime/execute/WorkerPool.h"
 #include "runtime/files/Console.h"
 
@@ -31,6 +32,8 @@ static ExitStatus readHost(std::optional<Device> &device) {
     if (peak.threads == threads)
       host.peaks.push_back({type, usualSums(type).str(), peak.flopsPerSecond, ""});
   }
+  host.memory = double(rt::machineMemoryBytes());
+  host.memorySource = "as this machine has it";
   // Tensors of a step lie in memory.
   host.bandwidth = peaks.memoryBytesPerSecond(threads);
   if (const rt::ArithmeticPeak *beside = peaks.arithmeticOf(threads)) {
@@ -142,6 +145,10 @@ std::string nap::deviceSources(const Device &device) {
     line(nameOf(peak), peak.flops / 1e12, "TFLOP/s", peak.source);
     if (device.derivedPeak() > 0 && nameOf(peak) == device.clockInput)
       text += fmt::format("  {:<13}{:>9} {}: {}\n", "", "", derivation(device), device.clockSource);
+  }
+  if (device.measuredVector > 0) {
+    line("elements", device.measuredVector / 1e12, "TFLOP/s", "");
+    line("functions", device.measuredFunctions / 1e12, "T/s", "");
   }
   line("bandwidth", device.bandwidth / 1e12, "TB/s", device.bandwidthSource);
   if (device.memory > 0)
