@@ -9,9 +9,11 @@
 
 using namespace llvm;
 
-static bool holdsHalves(Type *type) { return type->getScalarType()->isBFloatTy(); }
+static bool holdsHalves(Type *type) {
+  return type->getScalarType()->isBFloatTy() || type->getScalarType()->isHalfTy();
+}
 
-/// The type with i16 in place of bf16.
+/// The type with i16 in place of bf16 or f16.
 static Type *asIntegers(Type *type) {
   Type *integer = Type::getInt16Ty(type->getContext());
   auto *vector = dyn_cast<VectorType>(type);
@@ -54,7 +56,7 @@ static void moveStore(StoreInst *store) {
   store->eraseFromParent();
 }
 
-/// Whether the call is a masked load, gather or store of bf16.
+/// Whether the call is a masked load, gather or store of bf16 or f16.
 static bool movesHalvesMasked(IntrinsicInst *call) {
   switch (call->getIntrinsicID()) {
   case Intrinsic::masked_load:

@@ -7,8 +7,8 @@ class Module;
 
 namespace nap {
 
-/// Has loads, stores and gathers of bf16 move 16-bit integers: processors without bf16 move those alone,
-/// and LLVM would convert the elements one by one through calls of functions.
+/// Has loads, stores and gathers of bf16 and f16 move 16-bit integers: processors without them move
+/// those alone, and LLVM would convert the elements one by one through calls of functions.
 void moveHalvesAsIntegers(llvm::Module &module);
 
 /// Has masked stores whose mask is one constant lane store that element. LLVM 22's x86 code does so by

@@ -12,9 +12,12 @@
 //     ...; %one = nap.constant 1.0; %gy = nap.broadcast %one; %gw = nap.mul %gy, %y
 //     return %loss, %gw
 //
+// Under mixed(f16) the way back begins with a loss scale (precision/LossScale.h) in place of 1.
+//
 // A value that is used twice gets the sum of what its uses send, latest use first.
 #include "ir/Formula.h"
 #include "passes/Functions.h"
+#include "passes/precision/LossScale.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -60,15 +63,16 @@ static DenseSet<Value> influencedBy(ArrayRef<Value> trained, Block &body) {
   return active;
 }
 
-/// Builds the adjoint of every op between `active` values and `loss`, last op first. On return
-/// `cotangents` has the gradient of each value that has one.
-static LogicalResult buildAdjoints(OpBuilder &builder, Value loss, const DenseSet<Value> &active,
+/// Builds the adjoint of every op between `active` values and `loss`, last op first, from `seed`,
+/// the loss's own. On return `cotangents` has the gradient of each value that has one.
+static LogicalResult buildAdjoints(OpBuilder &builder, Value loss, Value seed,
+                                   const DenseSet<Value> &active,
                                    DenseMap<Value, Value> &cotangents) {
   Block &body = *builder.getInsertionBlock();
   SmallVector<Operation *> forward;
   for (Operation &op : body.without_terminator())
     forward.push_back(&op);
-  cotangents[loss] = splat(builder, loss.getLoc(), tensorType(loss), 1);
+  cotangents[loss] = seed;
   for (Operation *op : llvm::reverse(forward)) {
     SmallVector<Value> received;
     for (Value result : op->getResults())
@@ -146,7 +150,10 @@ struct AutodiffPass : nap::impl::AutodiffPassBase<AutodiffPass> {
     DenseMap<Value, Value> cotangents;
     Operation *before = body.getOperations().size() > 1 ? &*std::prev(body.end(), 2) : nullptr;
     OpBuilder builder(body.getTerminator());
-    if (failed(buildAdjoints(builder, loss, influencedBy(trained, body), cotangents)))
+    Value seed = declareLossScale(getOperation());
+    if (!seed)
+      seed = splat(builder, loss.getLoc(), tensorType(loss), 1);
+    if (failed(buildAdjoints(builder, loss, seed, influencedBy(trained, body), cotangents)))
       return failure();
     SmallVector<Value> gradients;
     for (FlatSymbolRefAttr name : names) {

@@ -21,7 +21,10 @@ def RecognizePass : Pass<"nap-recognize", "::mlir::ModuleOp"> {
 
 def AutodiffPass : Pass<"nap-autodiff", "::mlir::ModuleOp"> {
   let summary = "makes @micro_step from @forward: the gradient of the loss for every trained parameter";
-  let description = [{ Each op's adjoint is its exact derivative; a value's cotangents are added, latest use first. }];
+  let description = [{
+    Each op's adjoint is its exact derivative; a value's cotangents are added, latest use first. Under mixed(f16) all
+    are multiplied by a dynamic loss scale, a power of two.
+  }];
   let options = [Option<"keepForward", "keep-forward", "bool", "false",
                         "leave @forward beside @micro_step, for tests that compare them">];
 }

@@ -72,6 +72,8 @@ std::string_view nameOf(MemoryClass memoryClass) {
 DType factorTypeOf(const Program &program) {
   if (program.policy.ends_with("(bf16)"))
     return DType::bf16;
+  if (program.policy.ends_with("(f16)"))
+    return DType::f16;
   return program.policy == "f64" ? DType::f64 : DType::f32;
 }
 

@@ -166,8 +166,8 @@ struct Function {
   std::string name;
   std::vector<Launch> launches;
   /// Name -> tensor index: "loss", "metric accuracy", "output logits", "finite" and
-  /// "finite_gradients" (both boolean), "gradient_norm", "count.0". A result may be any tensor, an
-  /// input too.
+  /// "finite_gradients" (both boolean), "gradient_norm", "loss_scale", "count.0". A result may be
+  /// any tensor, an input too.
   std::map<std::string, int64_t> results;
 };
 

@@ -192,16 +192,16 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
 
-/// What elements are in registers: bf16 is held as f32.
+/// What elements are in registers: bf16 and f16 are held as f32.
 mlir::Type heldType(mlir::Type element);
-/// `value`, as held, rounded to `element` if that is bf16: to nearest, ties to even.
+/// `value`, as held, rounded to `element` if that is bf16 or f16: to nearest, ties to even.
 mlir::Value roundHeld(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                       mlir::Type element);
 /// Scalars or vectors as they lie in memory, as held.
 mlir::Value fromMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored);
-/// The inverse, for memory of `stored`; bf16 must have been rounded to.
+/// The inverse, for memory of `stored`; bf16 and f16 must have been rounded to.
 mlir::Value toMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::Value held, mlir::Type stored);
-/// The scalar body of an op over operands as held; the result is rounded once if it is bf16.
+/// The scalar body of an op over operands as held; the result is rounded once if it is bf16 or f16.
 mlir::Value buildHeldBody(mlir::OpBuilder &b, mlir::Location loc, Fusable op,
                           mlir::ValueRange operands);
 

@@ -9,7 +9,7 @@ using namespace nap;
 ContractionWriter::ContractionWriter(KernelFunction kernel, const ContractionForm &form,
                                      const ContractionSchedule &schedule)
     : IndexWriter(kernel.def.getLoc()), kernel(kernel), form(form), schedule(schedule),
-      element(form.factorType.isBF16() ? b.getF32Type() : form.elementType),
+      element(heldType(form.factorType) == form.factorType ? form.elementType : b.getF32Type()),
       vectorType(VectorType::get({schedule.lanes}, element)) {
   b.setInsertionPoint(kernel.func.getBody().front().getTerminator());
   auto memoryOf = [&](const StridedView &view) {
@@ -81,7 +81,7 @@ Value ContractionWriter::load(VectorType type, Value memory, Value place, Value 
 
 Value ContractionWriter::toResult(Value value) {
   Type wanted = form.elementType;
-  if (!wanted.isBF16())
+  if (heldType(wanted) == wanted)
     return value;
   // These units leave no denormals, so the target's own rounding, which makes 0 of them, has the
   // same bits.

@@ -34,8 +34,10 @@ __device__ inline i64 rows_of(Place place, const int *sizes, int lead, int head)
 
 __device__ inline float widened(float x) { return x; }
 __device__ inline float widened(bf16 x) { return to_f32(x); }
+__device__ inline float widened(f16 x) { return to_f32(x); }
 __device__ inline void narrow_to(float &to, float x) { to = x; }
 __device__ inline void narrow_to(bf16 &to, float x) { to = to_bf16(x); }
+__device__ inline void narrow_to(f16 &to, float x) { to = to_f16(x); }
 
 /// e^x to 2 units in the last place for x from -87 to 88; e^-87 below. A NaN stays.
 __device__ inline float weight_of(float x) {

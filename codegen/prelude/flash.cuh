@@ -1,9 +1,10 @@
 
 //===-- Attention on tensor cores ------------------------------------------------------------===//
 //
-// Of bf16, with sums in f32: probabilities and the gradients of scores are rounded to bf16 where
-// they are a product's factor (Dao, "FlashAttention-2", 2023, whose tiles these are). Blocks of 128
-// threads. Scores stay in registers, where the sums of one product are the left factor of the next.
+// Of bf16 or f16 (`H`), with sums in f32: probabilities and the gradients of scores are rounded to
+// H where they are a product's factor (Dao, "FlashAttention-2", 2023, whose tiles these are).
+// Blocks of 128 threads. Scores stay in registers, where the sums of one product are the left
+// factor of the next.
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /// Where eight elements of a row lie in a tile of rows of `Size` elements, in eights, so that no
@@ -25,12 +26,12 @@ constexpr bool has_eights(Place place, int size) {
 
 /// Begins to fetch rows [first, first + Rows) of a head into a tile; zeros beyond `rows` and
 /// `Size`.
-template <Place L, int Rows, int Size>
-__device__ inline void fetch_rows(bf16 *tile, const bf16 *memory, i64 base, int first, int rows) {
+template <Place L, int Rows, int Size, typename H>
+__device__ inline void fetch_rows(H *tile, const H *memory, i64 base, int first, int rows) {
   constexpr int eights = (Size + 15) / 16 * 2;
   for (int i = int(threadIdx.x); i < Rows * eights; i += 128) {
     const int row = i / eights, eight = i % eights;
-    bf16 *own = tile + eight_in<Size>(row, eight) * 8;
+    H *own = tile + eight_in<Size>(row, eight) * 8;
     const bool is_row = first + row < rows;
     if constexpr (has_eights(L, Size)) {
       const bool is_there = is_row && eight * 8 < Size;
@@ -40,16 +41,16 @@ __device__ inline void fetch_rows(bf16 *tile, const bf16 *memory, i64 base, int 
       for (int e = 0; e < 8; ++e)
         own[e] = is_row && eight * 8 + e < Size
                      ? memory[base + (first + row) * L.row + (eight * 8 + e) * L.element]
-                     : bf16{0};
+                     : H{0};
     }
   }
 }
 
 /// sums[i] = the products of the tile's 16 rows from `row` + 16 i and the first `Columns` rows of
 /// `right`: sums[i][j] are those of mma with columns 8 j, ...
-template <int Size, int Down, int Columns>
-__device__ inline void multiply_rows(float (&sums)[Down][Columns / 8][4], const bf16 *left, int row,
-                                     const bf16 *right) {
+template <int Size, int Down, int Columns, typename H>
+__device__ inline void multiply_rows(float (&sums)[Down][Columns / 8][4], const H *left, int row,
+                                     const H *right) {
   const int lane = int(threadIdx.x) % 32;
 #pragma unroll
   for (int i = 0; i < Down; ++i)
@@ -72,8 +73,8 @@ __device__ inline void multiply_rows(float (&sums)[Down][Columns / 8][4], const 
       ldmatrix_x4<false>(b, right + eight_in<Size>(column, eight + lane / 8 % 2) * 8);
 #pragma unroll
       for (int i = 0; i < Down; ++i) {
-        mma(sums[i][2 * j], a[i], b);
-        mma(sums[i][2 * j + 1], a[i], b + 2);
+        mma<H>(sums[i][2 * j], a[i], b);
+        mma<H>(sums[i][2 * j + 1], a[i], b + 2);
       }
     }
   }
@@ -81,9 +82,9 @@ __device__ inline void multiply_rows(float (&sums)[Down][Columns / 8][4], const 
 
 /// sums[i][n] += factors[i] (16 rows by `Columns`, as `multiply_rows` leaves them) times the first
 /// `Columns` rows of `right`, of whose elements those from 8 `eight` on, `Own` in all.
-template <int Size, int Own, int Down, int Columns>
+template <int Size, int Own, int Down, int Columns, typename H>
 __device__ inline void add_rows(float (&sums)[Down][Own / 8][4],
-                                const float (&factors)[Down][Columns / 8][4], const bf16 *right,
+                                const float (&factors)[Down][Columns / 8][4], const H *right,
                                 int eight) {
   const int lane = int(threadIdx.x) % 32;
 #pragma unroll
@@ -94,7 +95,7 @@ __device__ inline void add_rows(float (&sums)[Down][Own / 8][4],
 #pragma unroll
       for (int part = 0; part < 4; ++part) {
         const float *own = factors[i][2 * j + part / 2] + part % 2 * 2;
-        a[i][part] = pair_of(own[0], own[1]);
+        a[i][part] = pair_of<H>(own[0], own[1]);
       }
 #pragma unroll
     for (int n = 0; n < Own / 16; ++n) {
@@ -105,8 +106,8 @@ __device__ inline void add_rows(float (&sums)[Down][Own / 8][4],
       ldmatrix_x4<true>(b, right + eight_in<Size>(row, eight + 2 * n + lane / 16) * 8);
 #pragma unroll
       for (int i = 0; i < Down; ++i) {
-        mma(sums[i][2 * n], a[i], b);
-        mma(sums[i][2 * n + 1], a[i], b + 2);
+        mma<H>(sums[i][2 * n], a[i], b);
+        mma<H>(sums[i][2 * n + 1], a[i], b + 2);
       }
     }
   }
@@ -114,8 +115,8 @@ __device__ inline void add_rows(float (&sums)[Down][Own / 8][4],
 
 /// Elements from 8 `eight` on of the tile's rows `row` + lane / 4 and those 8 below: a warp's sums
 /// times its rows' factors.
-template <int Size, int Own>
-__device__ inline void put_rows(bf16 *tile, int row, int eight, const float (&sums)[Own / 8][4],
+template <int Size, int Own, typename H>
+__device__ inline void put_rows(H *tile, int row, int eight, const float (&sums)[Own / 8][4],
                                 float upper, float lower) {
   const int lane = int(threadIdx.x) % 32;
 #pragma unroll
@@ -125,22 +126,22 @@ __device__ inline void put_rows(bf16 *tile, int row, int eight, const float (&su
       if (eight + n >= (Size + 15) / 16 * 2)
         continue;
       const float factor = half ? lower : upper;
-      bf16 *own = tile + eight_in<Size>(row + 8 * half + lane / 4, eight + n) * 8 + lane % 4 * 2;
+      H *own = tile + eight_in<Size>(row + 8 * half + lane / 4, eight + n) * 8 + lane % 4 * 2;
       *reinterpret_cast<u32 *>(own) =
-          pair_of(sums[n][2 * half] * factor, sums[n][2 * half + 1] * factor);
+          pair_of<H>(sums[n][2 * half] * factor, sums[n][2 * half + 1] * factor);
     }
 }
 
 /// The tile's rows to rows [first, first + Rows) of a head.
-template <Place L, int Rows, int Size>
-__device__ inline void store_tile(bf16 *memory, i64 base, const bf16 *tile, int first, int rows) {
+template <Place L, int Rows, int Size, typename H>
+__device__ inline void store_tile(H *memory, i64 base, const H *tile, int first, int rows) {
   constexpr int eights = (Size + 7) / 8;
   for (int i = int(threadIdx.x); i < Rows * eights; i += 128) {
     const int row = i / eights, eight = i % eights;
-    const bf16 *own = tile + eight_in<Size>(row, eight) * 8;
+    const H *own = tile + eight_in<Size>(row, eight) * 8;
     if (first + row >= rows)
       continue;
-    bf16 *to = memory + base + (first + row) * L.row + eight * 8 * L.element;
+    H *to = memory + base + (first + row) * L.row + eight * 8 * L.element;
     if constexpr (has_eights(L, Size))
       store_eight(to, load_eight(own));
     else
@@ -189,11 +190,11 @@ template <Attention A, int Down> __device__ inline int tensor_query(int i, int b
 /// Block `block`'s 64 `Down` queries of one head, `Columns` keys at a time. Each thread gets the
 /// largest score and the sum of exponentials of its queries (`tensor_query`).
 template <Attention A, int Down, int Columns, Place Q, Place K, Place V, Place O, bool HasOut,
-          typename Out, typename R>
+          typename H, typename Out, typename R>
 __device__ inline void
-attention_forward_tensor(const bf16 *q, const bf16 *k, const bf16 *v, Out *out,
-                         float (&largest)[2 * Down], float (&total)[2 * Down], bf16 *query_tile,
-                         bf16 *key_tile, bf16 *value_tile, const R *random, u32 site, int block) {
+attention_forward_tensor(const H *q, const H *k, const H *v, Out *out, float (&largest)[2 * Down],
+                         float (&total)[2 * Down], H *query_tile, H *key_tile, H *value_tile,
+                         const R *random, u32 site, int block) {
   constexpr int rows = 64 * Down, blocks = (A.queries + rows - 1) / rows;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   // Tensor cores that know no bf16: tiles of 32 queries, one after another.
@@ -326,10 +327,10 @@ attention_forward_tensor(const bf16 *q, const bf16 *k, const bf16 *v, Out *out,
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /// Of `Count` queries from `first`: the log-sum-exp, and the dot product of out and its gradient,
 /// whose rows are a tile; by eight threads a query.
-template <Attention A, int Count, Place O, Place L>
-__device__ inline void load_deltas_tensor(float *lses, float *deltas, const bf16 *out,
-                                          const float *lse, const bf16 *dout_tile, int lead,
-                                          int head, int first) {
+template <Attention A, int Count, Place O, Place L, typename H>
+__device__ inline void load_deltas_tensor(float *lses, float *deltas, const H *out,
+                                          const float *lse, const H *dout_tile, int lead, int head,
+                                          int first) {
   constexpr int eights = (A.value_size + 7) / 8;
   const i64 outs = rows_of(O, A.lead_sizes, lead, head);
 #pragma unroll 1
@@ -337,7 +338,7 @@ __device__ inline void load_deltas_tensor(float *lses, float *deltas, const bf16
     const int query = first + own;
     float sum = 0.0f;
     for (int eight = int(threadIdx.x) % 8; eight < eights && query < A.queries; eight += 8) {
-      const bf16 *from = out + outs + query * O.row + eight * 8 * O.element;
+      const H *from = out + outs + query * O.row + eight * 8 * O.element;
       const Eight gradients = load_eight(dout_tile + eight_in<A.value_size>(own, eight) * 8);
       Eight numbers = {};
       if constexpr (has_eights(O, A.value_size))
@@ -348,8 +349,8 @@ __device__ inline void load_deltas_tensor(float *lses, float *deltas, const bf16
 #pragma unroll
       for (int word = 0; word < 4; ++word) {
         const u32 x = numbers.words[word], y = gradients.words[word];
-        sum = fused(float_of(x << 16), float_of(y << 16), sum);
-        sum = fused(float_of(x & 0xffff0000u), float_of(y & 0xffff0000u), sum);
+        sum = fused(lower_of<H>(x), lower_of<H>(y), sum);
+        sum = fused(upper_of<H>(x), upper_of<H>(y), sum);
       }
     }
 #pragma unroll
@@ -407,12 +408,12 @@ __device__ inline void weigh_tensor(float (&scores)[1][Columns / 8][4],
 /// and each its part of the rows' elements; `Stages` tiles of columns are there at once.
 template <Attention A, bool IsTurned, int Across, int Columns, int Stages, Place Q, Place K,
           Place V, Place O, Place L, Place D, Place ToKeys, Place ToValues, bool HasKeys,
-          bool HasValues, typename TK, typename TV, typename R>
-__device__ inline void backward_rows(const bf16 *q, const bf16 *k, const bf16 *v, const bf16 *out,
-                                     const float *lse, const bf16 *dout, TK *to_keys, TV *to_values,
-                                     float *lses, float *deltas, bf16 *row_keys, bf16 *row_values,
-                                     bf16 *column_keys, bf16 *column_values, const R *random,
-                                     u32 site, int lead, int place, int first) {
+          bool HasValues, typename H, typename TK, typename TV, typename R>
+__device__ inline void backward_rows(const H *q, const H *k, const H *v, const H *out,
+                                     const float *lse, const H *dout, TK *to_keys, TV *to_values,
+                                     float *lses, float *deltas, H *row_keys, H *row_values,
+                                     H *column_keys, H *column_values, const R *random, u32 site,
+                                     int lead, int place, int first) {
   constexpr int rows = 64 / Across, shared_heads = A.heads / A.groups;
   constexpr int key_width = (A.key_size + 16 * Across - 1) / (16 * Across) * 16,
                 value_width = (A.value_size + 16 * Across - 1) / (16 * Across) * 16;
@@ -434,8 +435,8 @@ __device__ inline void backward_rows(const bf16 *q, const bf16 *k, const bf16 *v
   auto column_of = [&](int turn) { return begin + turn % a_head * Columns; };
   auto fetch = [&](int turn) {
     if (turn < turns) {
-      bf16 *keys = column_keys + turn % Stages * key_stage,
-           *values = column_values + turn % Stages * value_stage;
+      H *keys = column_keys + turn % Stages * key_stage,
+        *values = column_values + turn % Stages * value_stage;
       const int head = head_of(turn), column = column_of(turn);
       if constexpr (IsTurned) {
         fetch_rows<Q, Columns, A.key_size>(keys, q, rows_of(Q, A.lead_sizes, lead, head), column,
@@ -473,8 +474,8 @@ __device__ inline void backward_rows(const bf16 *q, const bf16 *k, const bf16 *v
   float key_sums[1][key_width / 8][4] = {}, value_sums[1][value_width / 8][4] = {};
   for (int turn = 0; turn < turns; ++turn) {
     const int head = head_of(turn), column = column_of(turn);
-    const bf16 *keys = column_keys + turn % Stages * key_stage,
-               *values = column_values + turn % Stages * value_stage;
+    const H *keys = column_keys + turn % Stages * key_stage,
+            *values = column_values + turn % Stages * value_stage;
     if constexpr (Stages == 2) {
       fetch(turn + 1);
       copy_async_wait<1>();
@@ -526,12 +527,12 @@ __device__ inline void backward_rows(const bf16 *q, const bf16 *k, const bf16 *v
 /// group, for dk and dv. Nothing is atomic.
 template <Attention A, int Across, int Columns, int Stages, Place Q, Place K, Place V, Place O,
           Place L, Place D, Place DQ, Place DK, Place DV, bool HasDq, bool HasDk, bool HasDv,
-          typename TQ, typename TK, typename TV, typename R>
-__device__ inline void
-attention_backward_tensor(const bf16 *q, const bf16 *k, const bf16 *v, const bf16 *out,
-                          const float *lse, const bf16 *dout, TQ *dq, TK *dk, TV *dv, float *lses,
-                          float *deltas, bf16 *row_keys, bf16 *row_values, bf16 *column_keys,
-                          bf16 *column_values, const R *random, u32 site, int block) {
+          typename H, typename TQ, typename TK, typename TV, typename R>
+__device__ inline void attention_backward_tensor(const H *q, const H *k, const H *v, const H *out,
+                                                 const float *lse, const H *dout, TQ *dq, TK *dk,
+                                                 TV *dv, float *lses, float *deltas, H *row_keys,
+                                                 H *row_values, H *column_keys, H *column_values,
+                                                 const R *random, u32 site, int block) {
   constexpr int rows = 64 / Across, query_blocks = (A.queries + rows - 1) / rows,
                 key_blocks = (A.keys + rows - 1) / rows;
   constexpr int leads = A.lead_sizes[0] * A.lead_sizes[1] * A.lead_sizes[2];

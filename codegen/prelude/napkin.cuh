@@ -48,6 +48,17 @@ __device__ inline float to_f32(f16 x) {
   return wide;
 #endif
 }
+
+/// Rounds to nearest, ties to even; a NaN stays one.
+__device__ inline f16 to_f16(float x) {
+#ifdef NAP_HOST
+  return {std::bit_cast<u16>(static_cast<_Float16>(x))};
+#else
+  f16 narrow;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow.bits) : "f"(x));
+  return narrow;
+#endif
+}
 __device__ inline float to_f32(float x) { return x; }
 
 /// The numbers of 8 bits (Micikevicius et al., "FP8 formats for deep learning", 2022) as bits: 4 of
@@ -69,9 +80,11 @@ __device__ inline float to_f32(f8e4m3 x) {
 __device__ inline float to_f32(f8e5m2 x) { return to_f32(f16{u16(x.bits << 8)}); }
 
 __device__ inline u16 bits_of(bf16 x) { return x.bits; }
+__device__ inline u16 bits_of(f16 x) { return x.bits; }
 __device__ inline u8 bits_of(f8e4m3 x) { return x.bits; }
 __device__ inline u8 bits_of(f8e5m2 x) { return x.bits; }
 __device__ inline bf16 bf16_of(u16 bits) { return {bits}; }
+__device__ inline f16 f16_of(u16 bits) { return {bits}; }
 __device__ inline u32 bits_of(float x) { return __float_as_uint(x); }
 __device__ inline u64 bits_of(double x) { return u64(__double_as_longlong(x)); }
 __device__ inline float float_of(u32 bits) { return __uint_as_float(bits); }

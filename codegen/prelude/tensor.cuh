@@ -29,9 +29,12 @@ NAP_UNCHECKED inline void store_eight(void *to, Eight eight) {
   emulated::hooks->access(to, 16, /*isWrite=*/true, __builtin_return_address(0));
   *static_cast<Eight *>(to) = eight;
 }
-/// Two numbers of bf16, the first in the lower half.
-__device__ inline u32 pair_of(float x, float y) {
-  return to_bf16(x).bits | u32(to_bf16(y).bits) << 16;
+/// Two numbers of bf16 or f16, the first in the lower half.
+template <typename H> __device__ inline u32 pair_of(float x, float y) {
+  if constexpr (is_half<H>)
+    return to_f16(x).bits | u32(to_f16(y).bits) << 16;
+  else
+    return to_bf16(x).bits | u32(to_bf16(y).bits) << 16;
 }
 /// To nearest, ties away from zero; infinities and NaNs stay.
 __device__ inline u32 to_tf32(u32 bits) {
@@ -70,9 +73,12 @@ template <int Pending> NAP_UNCHECKED inline void copy_async_wait() {
 #elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 __device__ inline Eight load_eight(const void *from) { return *static_cast<const Eight *>(from); }
 __device__ inline void store_eight(void *to, Eight eight) { *static_cast<Eight *>(to) = eight; }
-__device__ inline u32 pair_of(float x, float y) {
+template <typename H> __device__ inline u32 pair_of(float x, float y) {
   u32 pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
+  if constexpr (is_half<H>)
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
+  else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
   return pair;
 }
 __device__ inline u32 to_tf32(u32 bits) {
@@ -130,6 +136,15 @@ template <int Pending> __device__ inline void copy_async_wait() {
 }
 #endif
 
+/// The numbers of a pair.
+template <typename H> __device__ inline float lower_of(u32 pair) { return to_f32(H{u16(pair)}); }
+template <typename H> __device__ inline float upper_of(u32 pair) {
+  if constexpr (is_half<H>)
+    return to_f32(H{u16(pair >> 16)});
+  else
+    return float_of(pair & 0xffff0000u);
+}
+
 /// How a product is cut: tiles of rows x columns, `stages` of their sides in shared memory, and
 /// `splits` parts of the depth, each of which has blocks of its own.
 struct Tiling {
@@ -142,8 +157,7 @@ template <typename F> constexpr int stage_depth = 64 / sizeof(F);
 struct TensorPlace {
   int batch, row, column, first, end;
 };
-template <Product P, Tiling T, typename F>
-__device__ inline TensorPlace tensor_place(int block) {
+template <Product P, Tiling T, typename F> __device__ inline TensorPlace tensor_place(int block) {
   constexpr int across = (P.columns + T.columns - 1) / T.columns,
                 down = (P.rows + T.rows - 1) / T.rows,
                 batches = P.left.batch.extent[0] * P.left.batch.extent[1] * P.left.batch.extent[2];
@@ -177,8 +191,7 @@ template <typename F, bool IsDeep, int Lines> __device__ inline int group_at(int
   constexpr int own = 16 / sizeof(F);
   if (IsDeep)
     return line * 4 + (k / own ^ line / 2 % 4);
-  return k * (Lines / own) +
-         (line / own ^ (is_tf32<F> ? k % 4 * 2 : is_f8<F> ? k / 4 % 4 : k % 8));
+  return k * (Lines / own) + (line / own ^ (is_tf32<F> ? k % 4 * 2 : is_f8<F> ? k / 4 % 4 : k % 8));
 }
 
 /// Begins to fetch lines [first, first + Lines) and k in [from, from + stage_depth) into shared
@@ -234,9 +247,10 @@ __device__ inline void load_fragment(u32 (&to)[4], const F *stage, int line, int
       to[part] = 0;
 #pragma unroll
       for (int e = 0; e < in_word; ++e)
-        to[part] |= u32(bits_of(stage[group_at<F, false, Lines>(own_line, own_k + e) * own +
-                                      own_line % own]))
-                    << 8 * e;
+        to[part] |=
+            u32(bits_of(
+                stage[group_at<F, false, Lines>(own_line, own_k + e) * own + own_line % own]))
+            << 8 * e;
     }
   }
   if constexpr (is_tf32<F>) {

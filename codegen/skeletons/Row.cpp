@@ -21,8 +21,9 @@ static Body::Loop openLines(KernelFunction &kernel, Body &body, const LineLoop &
 LogicalResult nap::lowerCumsum(KernelFunction kernel, CumsumOp op, LineLoop lines) {
   if (kernel.results().size() != 1 || kernel.results()[0] != op.getResult())
     return kernel.def.emitError("a cumsum kernel stores the cumsum alone");
-  if (op.getType().getElementType().isBF16())
-    return kernel.def.emitError("a cumsum of bf16 has no code; cast what it sums to f32");
+  if (Type element = op.getType().getElementType(); heldType(element) != element)
+    return kernel.def.emitError("a cumsum of ")
+           << element << " has no code; cast what it sums to f32";
   Body body = kernel.body();
   auto shape = op.getType().getShape();
   int64_t axis = op.getAxis(), n = shape[axis];

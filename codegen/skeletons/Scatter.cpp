@@ -39,8 +39,9 @@ static Value isSameMemory(Body &body, Value x, Value y) {
 LogicalResult nap::checkScatterAdd(KernelFunction kernel, ScatterAddOp op) {
   if (kernel.results().size() != 1 || kernel.results()[0] != op.getResult())
     return kernel.def.emitError("a scatter_add kernel stores the scatter_add alone");
-  if (op.getType().getElementType().isBF16())
-    return kernel.def.emitError("a scatter_add of bf16 has no code; cast its rows to f32");
+  if (Type element = op.getType().getElementType(); heldType(element) != element)
+    return kernel.def.emitError("a scatter_add of ")
+           << element << " has no code; cast its rows to f32";
   return success();
 }
 

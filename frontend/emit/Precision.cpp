@@ -13,6 +13,7 @@ static mlir::Type narrowFloat(mlir::Type element) {
 
 std::optional<Precision> Precision::named(std::string_view name, mlir::Builder types) {
   mlir::Type f32 = types.getF32Type(), f64 = types.getF64Type(), bf16 = types.getBF16Type();
+  mlir::Type f16 = types.getF16Type();
   std::string text(name);
   if (name == "f64")
     return Precision{text, f64, f64, f64};
@@ -20,6 +21,8 @@ std::optional<Precision> Precision::named(std::string_view name, mlir::Builder t
     return Precision{text, f32, f32, f32};
   if (name == "mixed(bf16)")
     return Precision{text, f32, bf16, f32};
+  if (name == "mixed(f16)")
+    return Precision{text, f32, f16, f32};
   if (name == "pure(bf16)")
     return Precision{text, bf16, bf16, f32};
   return std::nullopt;
@@ -105,7 +108,10 @@ mlir::Type chooseProduct(Emitter &emitter, llvm::MutableArrayRef<Tensor> operand
   bool isPinned = llvm::any_of(
       operands, [&](const Tensor &operand) { return emitter.pins.contains(operand.value); });
   bool isF32 = met == emitter.builder.getF32Type();
-  mlir::Type factor = isF32 && !isPinned && emitter.precision.isNarrow()
+  // No loss scale keeps what an optimizer multiplies in the range of f16.
+  bool isOfUpdate = emitter.body && emitter.body->name == "update";
+  bool isOutOfRange = isOfUpdate && emitter.precision.storage.isF16();
+  mlir::Type factor = isF32 && !isPinned && !isOutOfRange && emitter.precision.isNarrow()
                           ? emitter.precision.storage
                           : met;
   for (Tensor &operand : operands)

@@ -128,7 +128,7 @@ void Evaluator::choosePolicy() {
   if (!expr)
     return;
   std::string text(expr->range.text());
-  if (text == "mixed(f16)" || text == "mixed(f8)") {
+  if (text == "mixed(f8)") {
     report<Error::PrecisionNotAvailable>(expr->range, text);
     return;
   }

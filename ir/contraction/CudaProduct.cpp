@@ -8,7 +8,7 @@ using namespace nap;
 
 /// What multiplies elements of this type in a module's program; nothing where they have no tiles.
 static std::optional<CudaUnit> unitOf(ModuleOp module, Type factor) {
-  if (factor.isBF16())
+  if (factor.isBF16() || factor.isF16())
     return CudaUnit::half;
   if (!factor.isF32())
     return std::nullopt;

@@ -18,7 +18,7 @@ struct CudaProduct {
 };
 
 /// The product of a kernel's region, with the tiling that its text will have; null where there is
-/// none, or none that tiles take: of two factors of bf16 or f32, each side of three axes at most.
+/// none, or none that tiles take: of two factors of bf16, f16 or f32, each side of three axes at most.
 /// The policy of the module says whether f32 is rounded to tf32.
 std::optional<CudaProduct> getCudaProduct(mlir::Block &region);
 

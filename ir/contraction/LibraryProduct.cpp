@@ -82,6 +82,8 @@ std::optional<LibraryProduct> nap::getLibraryProduct(Block &region, std::string 
   for (const auto *axes : {&form.batch, &form.rows, &form.columns, &form.contracted})
     if (axes->size() > 1 || ContractionForm::extentOf(*axes) > most)
       return no("its axes are not those of matrices");
+  if (form.factorType.isF16())
+    return no("its factors are f16, which our own tiles multiply");
   Type element = form.elementType;
   if (!element.isF32() && !(element.isBF16() && form.factorType.isBF16()))
     return no("its result is of another type");

@@ -133,16 +133,16 @@ static void chooseTileAndBlocks(ContractionSchedule &schedule, const Contraction
 ContractionSchedule nap::chooseContractionSchedule(const ContractionForm &form, int64_t vectorBytes,
                                                    ContractionUnit bf16Unit, bool hasEpilogue,
                                                    int64_t leastTasks) {
-  // Sums of bf16 are f32; where pairs of it are not multiplied, its elements are widened as they
-  // are packed.
-  bool isBf16 = form.factorType.isBF16();
-  if (isBf16 && bf16Unit != ContractionUnit::fma)
+  // Sums of bf16 and f16 are f32; where pairs of bf16 are not multiplied, elements are widened as
+  // they are packed.
+  if (form.factorType.isBF16() && bf16Unit != ContractionUnit::fma)
     return choosePairSchedule(form, bf16Unit, leastTasks);
+  bool isWidened = form.factorType.isBF16() || form.factorType.isF16();
   ContractionSchedule schedule;
   schedule.elementBytes =
-      isBf16 ? 4 : std::max<int64_t>(1, form.elementType.getIntOrFloatBitWidth() / 8);
+      isWidened ? 4 : std::max<int64_t>(1, form.elementType.getIntOrFloatBitWidth() / 8);
   schedule.lanes = vectorBytes / schedule.elementBytes;
-  schedule.packRows = isBf16 || form.contracted.size() > 1 ||
+  schedule.packRows = isWidened || form.contracted.size() > 1 ||
                       (form.contracted.size() == 1 && form.contracted.front().strideLhs != 1);
   int64_t widest = vectorBytes >= 64 ? 768 : 256;
   int64_t mostTerms = widest * 4 / std::max<int64_t>(4, schedule.elementBytes);

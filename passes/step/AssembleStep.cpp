@@ -18,6 +18,8 @@
 // loss that times 0 being the first term, and each parameter with its states is stored if the sum
 // so far is finite.
 //
+// Gradients that come scaled (LossScale.h) are divided by the scale first, and it is updated last.
+//
 // A step is finite if the loss and the sum of all squared gradients are. If it is not, parameters,
 // states and buffers keep their old versions, by a select. Clipping multiplies each gradient by
 // min(1, clip / (norm + 1e-6)), PyTorch's rule (torch.nn.utils.clip_grad_norm_). An average of one
@@ -25,6 +27,7 @@
 // the mean of what @counts (for @evaluate: @evaluate_counts) gives. Exact, the order of sums apart.
 #include "ir/Formula.h"
 #include "passes/Functions.h"
+#include "passes/precision/LossScale.h"
 #include "passes/step/MoveUpdates.h"
 
 #include <limits>
@@ -143,12 +146,18 @@ static SmallVector<StoredVersion> buildUpdate(FunctionBuilder &to, func::FuncOp 
                                               ArrayRef<NewVersion> buffers) {
   OpBuilder &builder = to.builder;
   Location loc = loss.getLoc();
+  std::optional<LossScale> lossScale =
+      lossScaleOf(builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>());
   Term finite = isFinite(Term{builder, loc, loss});
   DenseMap<StringAttr, Value> unscaled, finiteUpTo;
   Value squares;
   for (const NewVersion &gradient : gradients) {
     Term g = inStateType({builder, gradient.value.getLoc(), gradient.value});
     Term whole = form.scale == 1 ? g : g * form.scale;
+    if (lossScale)
+      whole = whole * spread(convert(inverseOf(*lossScale, to, g.loc),
+                                     getElementTypeOrSelf(g.value.getType())),
+                             g);
     unscaled[gradient.name.getAttr()] = whole;
     Term square = squaredSum(whole);
     // Nothing but what is not finite: then no sum is.
@@ -173,6 +182,8 @@ static SmallVector<StoredVersion> buildUpdate(FunctionBuilder &to, func::FuncOp 
       clip = apply<MinimumOp>(norm.number(form.clipNorm) / (norm + 1e-6), norm.number(1));
   }
   to.result(finite, kResultAttr, builder.getStringAttr("finite"));
+  if (lossScale)
+    updateLossScale(*lossScale, to, finite);
 
   SmallVector<NewVersion> stored(buffers);
   if (update) {
@@ -466,6 +477,11 @@ struct AssembleStepPass : nap::impl::AssembleStepPassBase<AssembleStepPass> {
                              "a fused update cannot clip: the norm of all gradients is "
                              "known when the last one is; set clip_norm to none or leave "
                              "the fused update out");
+    if (lossScaleOf(getOperation()))
+      return mlir::emitError(getOperation().getLoc(),
+                             "a fused update cannot scale the loss: whether a step is stored is "
+                             "known when the last gradient is; set precision to another policy "
+                             "than mixed(f16) or leave the fused update out");
     return success();
   }
 

@@ -71,6 +71,8 @@ Failure Progress::step(int64_t number, const StepRunner &runner, int64_t nanosec
     fmt::format_to(out, ", \"gradient_norm\": ");
     appendNumber(line, *runner.gradientNorm());
   }
+  if (runner.lossScale())
+    fmt::format_to(out, ", \"loss_scale\": {}", *runner.lossScale());
   fmt::format_to(out, ", \"finite\": {}, \"ms\": {:.3f}",
                  runner.finite() && !runner.stoppedHalfway(), seconds * 1e3);
   if (setting.tokensPerStep > 0)

@@ -273,7 +273,8 @@ Failure Run::evaluateNow(Progress *progress, const std::string &outputs) {
 /// One step with its reports; a step that is not finite changes nothing but the data cursor, or,
 /// where gradients go as soon as they are final, what was stored before the first that is not.
 Failure Run::trainStep(StepRunner &runner, Progress &progress) {
-  constexpr int64_t mostSkipped = 10;
+  // A loss scale halves each time: from its first value, 2^16, it may take 16 steps to 1.
+  constexpr int64_t mostSkippedAtOneScale = 10, mostHalvings = 16;
   if (nanFinder)
     nanFinder->clear();
   // Evaluations are no part of it.
@@ -323,9 +324,12 @@ Failure Run::trainStep(StepRunner &runner, Progress &progress) {
     ++state.step;
   } else {
     ++state.skipped;
-    progress.say(
-        fmt::format("{}: warning: step {} is not finite and was skipped", name, state.step));
+    std::string scale =
+        runner.lossScale() ? fmt::format("; the loss scale is {} now", *runner.lossScale()) : "";
+    progress.say(fmt::format("{}: warning: step {} is not finite and was skipped{}", name,
+                             state.step, scale));
   }
+  int64_t mostSkipped = mostSkippedAtOneScale + (runner.lossScale() ? mostHalvings : 0);
   if (skippedInARow == mostSkipped)
     return Error{fmt::format("{} steps in a row were not finite; --check-nan names the first "
                              "launch that is not",

@@ -59,6 +59,8 @@ Result<StepRunner> StepRunner::create(Session &session, Dataset &data, uint64_t 
     runner.finiteGradientsTensor = found->second;
   if (auto found = ended.find("gradient_norm"); found != ended.end())
     runner.normTensor = found->second;
+  if (auto found = ended.find("loss_scale"); found != ended.end())
+    runner.scaleTensor = found->second;
   for (const Function &function : program.functions)
     for (const auto &[name, tensor] : function.results)
       runner.mayGather &= program.tensors[tensor].role != Role::input;
@@ -141,6 +143,8 @@ Failure StepRunner::run(int64_t number, int64_t &cursor) {
   gradientsWereFinite = isTrue(finiteGradientsTensor);
   if (normTensor >= 0)
     norm = session->scalar(normTensor);
+  if (scaleTensor >= 0)
+    scale = session->scalar(scaleTensor);
   return std::nullopt;
 }
 

@@ -36,6 +36,8 @@ public:
   bool stoppedHalfway() const { return wasFinite && !gradientsWereFinite; }
   /// Global norm of the gradients of the last step; absent if the program does not return it.
   std::optional<double> gradientNorm() const { return norm; }
+  /// What gradients of the next step are scaled by; absent if the program scales none.
+  std::optional<double> lossScale() const { return scale; }
   /// Samples of one step.
   int64_t samplesPerStep() const { return data->batch() * microBatches; }
   /// Tokens of one step; 0 if this is no language model.
@@ -66,9 +68,9 @@ private:
   /// False where a result is an input, which the next batch would change.
   bool mayGather = true;
   int64_t finiteTensor = -1, finiteGradientsTensor = -1;
-  int64_t normTensor = -1;
+  int64_t normTensor = -1, scaleTensor = -1;
   bool wasFinite = true, gradientsWereFinite = true;
-  std::optional<double> norm;
+  std::optional<double> norm, scale;
 };
 
 /// Pairs each result "count.K" of `function` with the scalar "count.K".

@@ -1,7 +1,10 @@
 // RUN: %unit/run-kernel %s | FileCheck %s
 // RUN: %unit/run-kernel %s --cuda-host | FileCheck %s
+// RUN: sed -e s/bf16/f16/g %s > %t.f16.mlir
+// RUN: %unit/run-kernel %t.f16.mlir | FileCheck %s
+// RUN: %unit/run-kernel %t.f16.mlir --cuda-host | FileCheck %s
 
-// bf16 in kernels has the interpreter's bits: each op's result is rounded once, inside a kernel too.
+// bf16, and f16, in kernels has the interpreter's bits: each op's result is rounded once, inside a kernel too.
 
 // CHECK: chain: {{.*}} equal
 nap.kernel_def pointwise @chain {
@@ -35,6 +38,18 @@ nap.kernel_def pointwise @casts {
   %6 = nap.select %c, %0, %h : tensor<5x20xi1>, tensor<5x20xbf16>
   %7 = nap.compare lt %0, %h : tensor<5x20xbf16> -> tensor<5x20xi1>
   nap.yield %0, %1, %2, %3, %4, %5, %6, %7 : tensor<5x20xbf16>, tensor<5x20xf32>, tensor<5x20xbf16>, tensor<5x20xbf16>, tensor<5x20xbf16>, tensor<5x20xi32>, tensor<5x20xbf16>, tensor<5x20xi1>
+}
+
+// From below the least number that f16 has, through those with fewer bits, to beyond its largest.
+// CHECK: edges: {{.*}} equal
+nap.kernel_def pointwise @edges {
+^bb0(%x: tensor<31x8xf32>):
+  %scales = nap.constant dense<[1.0e-8, 6.0e-8, 1.0e-6, 6.0e-5, 1.0, 2.0e4, 6.5e4, 1.0e6]> : tensor<8xf32>
+  %0 = nap.broadcast %scales [1] : tensor<8xf32> -> tensor<31x8xf32>
+  %1 = nap.mul %x, %0 : tensor<31x8xf32>
+  %2 = nap.cast %1 : tensor<31x8xf32> -> tensor<31x8xbf16>
+  %3 = nap.cast %2 : tensor<31x8xbf16> -> tensor<31x8xf32>
+  nap.yield %2, %3 : tensor<31x8xbf16>, tensor<31x8xf32>
 }
 
 // Neighbours in memory that are not neighbours in the result, places beyond the edge, rows by id.

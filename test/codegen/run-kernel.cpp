@@ -6,6 +6,7 @@
 #include "codegen/cuda/emulator/HostProgram.h"
 #include "codegen/cuda/printer/CudaPrinter.h"
 #include "passes/Passes.h"
+#include "runtime/Numbers.h"
 #include "runtime/cuda/Resources.h"
 #include "runtime/device/TileRegisters.h"
 #include "test/codegen/GpuKernels.h"
@@ -33,6 +34,7 @@
 using namespace mlir;
 using namespace nap;
 using namespace nap::interpreter;
+namespace rt = napkin::runtime;
 namespace cl = llvm::cl;
 
 static cl::opt<std::string> file(cl::Positional, cl::desc("<module of kernel_defs>"), cl::Required);
@@ -42,10 +44,11 @@ static cl::opt<int64_t> vectorBytes("vector-bytes", cl::desc("bytes of vectors; 
 static cl::opt<double> ulps("ulp",
                             cl::desc("units in the last place that f32 may differ; 0: equal bits"),
                             cl::init(0));
-static cl::opt<double>
-    near("near",
-         cl::desc("how far floats may differ, over the result's largest; bf16 is rounded besides"),
-         cl::init(0));
+static cl::opt<double> near(
+    "near",
+    cl::desc(
+        "how far floats may differ, over the result's largest; bf16 and f16 are rounded besides"),
+    cl::init(0));
 static cl::opt<std::string> bf16Unit("bf16-unit",
                                      cl::desc("what multiplies bf16: fma, dot or amx"));
 static cl::opt<bool> samples("samples",
@@ -99,6 +102,17 @@ struct Memory {
   }
 };
 
+static bool isNarrow(Type element) {
+  return element.isF32() || element.isBF16() || element.isF16();
+}
+/// The runtime's word for a type of floats.
+static rt::DType floatType(Type element) {
+  return element.isF64()   ? rt::DType::f64
+         : element.isF32() ? rt::DType::f32
+         : element.isF16() ? rt::DType::f16
+                           : rt::DType::bf16;
+}
+
 /// The tensor's elements as the kernel has them in memory.
 static Memory memoryOf(const Tensor &tensor) {
   Memory memory(bytesOf(tensor.type));
@@ -108,12 +122,8 @@ static Memory memoryOf(const Tensor &tensor) {
   };
   for (int64_t i = 0; i < tensor.size(); ++i) {
     Number number = tensor.at(i);
-    if (element.isF32())
-      put(static_cast<float>(number.real), i);
-    else if (element.isBF16())
-      put(uint16_t(std::bit_cast<uint32_t>(static_cast<float>(number.real)) >> 16), i);
-    else if (element.isF64())
-      put(number.real, i);
+    if (isa<FloatType>(element))
+      rt::storeElement(floatType(element), memory.data, i, number.real);
     else if (element.isInteger(32))
       put(static_cast<int32_t>(number.whole), i);
     else if (element.isInteger(64))
@@ -130,16 +140,9 @@ static int64_t ordered(float value) {
   return bits < 0 ? int64_t(INT32_MIN) - bits : bits;
 }
 
-/// Element i of a float tensor of f32 or bf16 in memory.
+/// Element i of a float tensor of f32, bf16 or f16 in memory.
 static float floatAt(Type element, const Memory &memory, int64_t i) {
-  if (element.isF32()) {
-    float value;
-    std::memcpy(&value, memory.data + i * 4, 4);
-    return value;
-  }
-  uint16_t half;
-  std::memcpy(&half, memory.data + i * 2, 2);
-  return std::bit_cast<float>(uint32_t(half) << 16);
+  return static_cast<float>(rt::loadElement(floatType(element), memory.data, i));
 }
 
 /// Whether the result differs from the interpreter's by no more than --near, and prints by how
@@ -151,11 +154,7 @@ static bool isNear(const std::string &name, const Tensor &wanted, const Memory &
   for (int64_t i = 0; i < wanted.size(); ++i)
     largest = std::max(largest, std::abs(wanted.at(i).real));
   for (int64_t i = 0; i < wanted.size(); ++i) {
-    double real = wanted.at(i).real, own = 0;
-    if (element.isF64())
-      std::memcpy(&own, found.data + i * 8, 8);
-    else
-      own = floatAt(element, found, i);
+    double real = wanted.at(i).real, own = rt::loadElement(floatType(element), found.data, i);
     if (std::isnan(own) && std::isnan(real))
       continue;
     if (std::isnan(own) != std::isnan(real)) {
@@ -163,9 +162,10 @@ static bool isNear(const std::string &name, const Tensor &wanted, const Memory &
       return false;
     }
     double difference = std::abs(own - real);
-    // A sum that lies between two bf16 may go to either.
-    if (element.isBF16())
-      difference = std::max(0.0, difference - 0x1p-7 * std::abs(real));
+    // A sum that lies between two narrow numbers may go to either.
+    if (element.isBF16() || element.isF16())
+      difference =
+          std::max(0.0, difference - (element.isBF16() ? 0x1p-7 : 0x1p-10) * std::abs(real));
     if (!(difference <= worst))
       worst = difference;
   }
@@ -182,7 +182,7 @@ static bool agrees(const Tensor &wanted, const Memory &found, int64_t i, double 
     std::memcpy(&value, found.data + i * sizeof(T), sizeof(T));
     return value;
   };
-  if (element.isF32() || element.isBF16()) {
+  if (isNarrow(element)) {
     float x = static_cast<float>(number.real), y = floatAt(element, found, i);
     if (std::isnan(x) || std::isnan(y))
       return std::isnan(x) && std::isnan(y);
@@ -295,17 +295,16 @@ static double threadSeconds() {
 }
 
 /// Runs the kernel on small whole numbers and prints its best time, and the rate of its products.
-static void timeKernel(KernelDefOp def, napkin::runtime::KernelFunction code) {
+static void timeKernel(KernelDefOp def, rt::KernelFunction code) {
   Block &region = def.getBody().front();
   std::vector<std::byte *> operands;
   auto add = [&](Type type, bool fill) {
     auto tensor = cast<RankedTensorType>(type);
     Memory memory(bytesOf(tensor));
     std::fill_n(memory.data, memory.bytes, std::byte{0});
-    for (size_t i = 0; fill && tensor.getElementType().isBF16() && i < memory.bytes / 2; ++i) {
-      uint16_t half = std::bit_cast<uint32_t>(float(i * 7 % 13) - 6) >> 16;
-      std::memcpy(memory.data + 2 * i, &half, 2);
-    }
+    bool isFilled = fill && isNarrow(tensor.getElementType());
+    for (int64_t i = 0; isFilled && i < tensor.getNumElements(); ++i)
+      rt::storeElement(floatType(tensor.getElementType()), memory.data, i, double(i * 7 % 13) - 6);
     operands.push_back(memory.data);
   };
   for (Type type : region.getArgumentTypes())
@@ -332,7 +331,7 @@ using Launch = std::function<void(std::vector<std::byte *>)>;
 
 /// Runs the code on all tasks at once and on each by itself, or as `cuda` on its whole grid, which
 /// is to give the same bits.
-static bool runKernel(KernelDefOp def, func::FuncOp graph, napkin::runtime::KernelFunction code,
+static bool runKernel(KernelDefOp def, func::FuncOp graph, rt::KernelFunction code,
                       const Launch &cuda, bool usesTensorCores) {
   InputOptions options;
   for (const std::string &text : ranges) {
@@ -455,12 +454,12 @@ static FailureOr<std::vector<CudaKernelText>> printText(ArrayRef<KernelDefOp> de
 
 /// Prints the resources of all kernels on an architecture; the program's exit status.
 static int printResources(ArrayRef<CudaKernelText> kernels) {
-  auto binary = napkin::runtime::compileCuda(joinCudaText(kernels), cudaPrelude().str(), nvrtc);
+  auto binary = rt::compileCuda(joinCudaText(kernels), cudaPrelude().str(), nvrtc);
   if (!binary) {
     fmt::print(stderr, "{}\n", binary.error().message);
     return 1;
   }
-  fmt::print("{}", napkin::runtime::resourceTable(napkin::runtime::readResources(*binary)));
+  fmt::print("{}", rt::resourceTable(rt::readResources(*binary)));
   return 0;
 }
 
@@ -500,7 +499,7 @@ static std::optional<std::string> bf16UnitHere(ModuleOp module) {
     wanted = here;
   }
   if (wanted == "amx")
-    if (auto denied = napkin::runtime::requestTileRegisters()) {
+    if (auto denied = rt::requestTileRegisters()) {
       fmt::print(stderr, "{}\n", denied->message);
       return std::nullopt;
     }

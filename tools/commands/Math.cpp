@@ -60,7 +60,7 @@ static constexpr FlagSpec kMathFlags[] = {
     {"sharded-bytes", "S", "of these, what is split over --devices, for memory; default 0"},
     {"optimizer", "O",
      "whose state is kept: sgd, momentum, adagrad, rmsprop, adam, adamw (default)"},
-    {"precision", "P", "of that state: f32 (default), mixed(bf16), pure(bf16)"},
+    {"precision", "P", "of that state: f32 (default), mixed(bf16), mixed(f16), pure(bf16)"},
     {"tensor-parallel", "T", "devices that a layer is split over, for memory; default 1"},
     {"sequence-parallel", "", "split what tensor parallelism leaves whole, too"},
     {"inputs", "N", "rows of a layer's weight, for rows"},

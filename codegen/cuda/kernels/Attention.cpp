@@ -3,8 +3,8 @@
 //   attention_forward<attention, places...>(q, k, v, out, largest, total, tiles...)
 //   lse[query] = largest + log(total)
 //
-// The order of sums is that of the CPU's skeletons, and no size of a tile shows in it. Of bf16 the
-// products are those of tensor cores (flash.cuh), whose bits are theirs.
+// The order of sums is that of the CPU's skeletons, and no size of a tile shows in it. Of bf16 and
+// f16 the products are those of tensor cores (flash.cuh), whose bits are theirs.
 #include "ir/attention/Attention.h"
 #include "codegen/cuda/kernels/AttentionWork.h"
 #include "codegen/cuda/kernels/BlockReducer.h"
@@ -130,10 +130,10 @@ private:
   Value shared(int64_t count, StringRef name) {
     return sharedMemory(kernel.func, loc, b.getF32Type(), count, name);
   }
-  /// A tile of bf16; one of those that lie in memory which the launch gives, where that is asked
-  /// for.
+  /// A tile of the operands' type; one of those that lie in memory which the launch gives, where
+  /// that is asked for.
   Value narrowShared(int64_t count, StringRef name, bool isAsked) {
-    Value tile = sharedMemory(kernel.func, loc, b.getBF16Type(), count, name, /*isWide=*/true);
+    Value tile = sharedMemory(kernel.func, loc, element(), count, name, /*isWide=*/true);
     if (isAsked) {
       tile.getDefiningOp()->setAttr(kAskedAttr, b.getI64IntegerAttr(askedBytes));
       askedBytes += 2 * count;
@@ -152,7 +152,8 @@ private:
   /// The random key's memory, then the site.
   std::pair<Value, Value> draws();
   int64_t elementBytes() { return isNarrow() ? 2 : 4; }
-  bool isNarrow() { return getElementTypeOrSelf(op->getOperand(0).getType()).isBF16(); }
+  Type element() { return getElementTypeOrSelf(op->getOperand(0).getType()); }
+  bool isNarrow() { return element().isBF16() || element().isF16(); }
   /// `times`: how often the grid's threads come to it.
   void storeLse(const Tensor &lse, Value wholeHead, Value query, Value isOwn, Value largest,
                 Value total, Value place, int64_t times);
@@ -173,10 +174,10 @@ private:
 } // namespace
 
 LogicalResult AttentionWriter::check() {
-  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
-  if (!element.isF32() && !element.isBF16())
-    return op->emitError() << "found attention of " << element
-                           << ", and CUDA text has it for f32 and bf16; compile with --target=cpu";
+  if (!element().isF32() && !isNarrow())
+    return op->emitError()
+           << "found attention of " << element()
+           << ", and CUDA text has it for f32, bf16 and f16; compile with --target=cpu";
   bool isPlaced =
       leadSizes.size() <= 3 &&
       llvm::all_of(op->getOperands(), [](Value x) { return readPlace(x).has_value(); }) &&
@@ -267,12 +268,11 @@ void AttentionWriter::forwardPlain(AttentionOp op, CudaKernel &cuda) {
   auto [random, word] = draws();
   std::string name = fmt::format("attention_forward<attention, {}, {}, {}, {}, {}>", q.text, k.text,
                                  v.text, out.text, out.isThere());
-  func::CallOp call =
-      makeCall(b, loc, name, "", {},
-               {q.memory, k.memory, v.memory, out.memory, largest, total,
-                shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
-                shared(kRowsTile, "tile"), shared(kPairs, "pairs"), shared(128, "parts"), random,
-                word, block});
+  func::CallOp call = makeCall(b, loc, name, "", {},
+                               {q.memory, k.memory, v.memory, out.memory, largest, total,
+                                shared(kLeftTile, "left_tile"), shared(kRightTile, "right_tile"),
+                                shared(kRowsTile, "tile"), shared(kPairs, "pairs"),
+                                shared(128, "parts"), random, word, block});
   setWork(call, plainForwardWork(shape, elementBytes(), out.isThere()));
   if (!lse.isThere())
     return;

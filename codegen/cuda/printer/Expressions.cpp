@@ -21,6 +21,8 @@ std::string CudaPrinter::typeName(Type type) {
     return "double";
   if (type.isBF16())
     return "bf16";
+  if (type.isF16())
+    return "f16";
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     return "bool";
@@ -72,8 +74,8 @@ Expression CudaPrinter::constant(arith::ConstantOp op) {
   }
   APFloat value = cast<FloatAttr>(op.getValue()).getValue();
   bool isNegative = value.isNegative();
-  if (type.isBF16())
-    return {fmt::format("bf16{{{}}}", value.bitcastToAPInt().getZExtValue()), true};
+  if (type.isBF16() || type.isF16())
+    return {fmt::format("{}{{{}}}", typeName(type), value.bitcastToAPInt().getZExtValue()), true};
   if (!value.isFinite()) {
     uint64_t bits = value.bitcastToAPInt().getZExtValue();
     return {type.isF32() ? fmt::format("float_of(0x{:x}u)", bits)
@@ -266,7 +268,11 @@ Expression CudaPrinter::expression(Operation *op) {
                               atom(op.getFalseValue()),
                           false};
       })
-      .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return convert(false); })
+      .Case<arith::ExtFOp, arith::TruncFOp>([&](auto op) {
+        if (op.getIn().getType().isF16())
+          return call("to_f32");
+        return op.getType().isF16() ? call("to_f16") : convert(false);
+      })
       .Case<arith::SIToFPOp, arith::ExtSIOp>([&](auto) { return convert(true); })
       .Case<arith::IndexCastOp>([&](auto op) {
         // Into an index the number is signed; out of one, any cast keeps its bits.
@@ -284,7 +290,7 @@ Expression CudaPrinter::expression(Operation *op) {
         Type to = op.getType();
         if (!isa<FloatType>(to))
           return call("bits_of");
-        return call(to.isF32() ? "float_of" : to.isF64() ? "double_of" : "bf16_of");
+        return call(to.isF32() ? "float_of" : to.isF64() ? "double_of" : typeName(to) + "_of");
       })
       .Case<math::FmaOp>([&](auto) { return call("fused"); })
       .Case<math::SqrtOp>([&](auto) { return math("sqrt"); })

@@ -19,7 +19,7 @@ std::string nap::cudaValueName(llvm::StringRef text) {
       "bits_of",  "bf16_of",   "float_of",  "double_of", "to_f32",  "to_bf16",   "expm1",
       "log1p",    "exp",       "log",       "sqrt",      "sin",     "cos",       "tanh",
       "erf",      "block_sum", "block_max", "block_min", "pow",     "floor",     "ceil",
-      "abs",      "asked"};
+      "abs",      "asked",     "f16",       "f16_of",    "to_f16"};
   std::string name;
   for (char c : text)
     name += llvm::isAlnum(c) ? c : '_';

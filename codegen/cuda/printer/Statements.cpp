@@ -138,8 +138,8 @@ static std::string listOf(memref::GlobalOp global) {
     for (APFloat value : values.getValues<APFloat>()) {
       uint64_t bits = value.bitcastToAPInt().getZExtValue();
       Type type = values.getElementType();
-      append(type.isBF16()
-                 ? fmt::format("bf16{{0x{:x}}}", bits)
+      append(type.getIntOrFloatBitWidth() == 16
+                 ? fmt::format("{}{{0x{:x}}}", type.isF16() ? "f16" : "bf16", bits)
                  : fmt::format("{}(0x{:x})", type.isF64() ? "double_of" : "float_of", bits));
     }
   else

@@ -1,8 +1,10 @@
-// Attention of bf16 from its CUDA text, on tensor cores, beside the CPU's code: probabilities and the gradients of scores
-// are rounded to bf16 where they are factors, so results are within 2^-8 of their largest. Head sizes from 16 to 256,
+// Attention of bf16, and of f16, from its CUDA text, on tensor cores, beside the CPU's code: probabilities and the gradients of scores
+// are rounded to bf16 where they are factors, so results are within 2^-8 of their largest, 2^-11 of f16. Head sizes from 16 to 256,
 // masks, groups, dropout, sizes that fill no tile, and numbers that do not lie in eights.
 // RUN: %unit/run-kernel %s --cuda-host --cuda-text=%t.cu --near=4e-3 --cuda-near=4e-3 --range=-1.5:1.5 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=TEXT < %t.cu
+// RUN: sed -e s/bf16/f16/g %s > %t.f16.mlir
+// RUN: %unit/run-kernel %t.f16.mlir --cuda-host --near=5e-4 --cuda-near=5e-4 --range=-1.5:1.5 | FileCheck %s
 
 // TEXT-LABEL: void many_blocks__kernel(
 // TEXT: attention_forward_tensor<attention, 2, 64,

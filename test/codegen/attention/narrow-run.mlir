@@ -1,7 +1,10 @@
-// Of bf16, scores and sums are f32: what is stored is at most one rounding from what the interpreter does.
+// Of bf16, and of f16, scores and sums are f32: what is stored is at most one rounding from what the interpreter does.
 // On tensor cores probabilities are rounded too, where they are factors.
 // RUN: %unit/run-kernel %s --near=8e-3 --range=-1.5:1.5 | FileCheck %s
 // RUN: %unit/run-kernel %s --cuda-host --near=8e-3 --cuda-near=4e-3 --range=-1.5:1.5 | FileCheck %s
+// RUN: sed -e s/bf16/f16/g %s > %t.f16.mlir
+// RUN: %unit/run-kernel %t.f16.mlir --near=1e-3 --range=-1.5:1.5 | FileCheck %s
+// RUN: %unit/run-kernel %t.f16.mlir --cuda-host --near=1e-3 --cuda-near=1e-3 --range=-1.5:1.5 | FileCheck %s
 
 // CHECK: forward_narrow: {{.*}} within
 nap.kernel_def attention @forward_narrow {

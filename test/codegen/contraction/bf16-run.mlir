@@ -1,8 +1,11 @@
 // RUN: run-kernel %s --bf16-unit=fma | FileCheck %s --check-prefix=EXACT
 // RUN: run-kernel %s --bf16-unit=fma --cuda-host --cuda-near=1e-6
+// RUN: sed -e s/bf16/f16/g %s > %t.f16.mlir
+// RUN: run-kernel %t.f16.mlir --bf16-unit=fma | FileCheck %s --check-prefix=EXACT
+// RUN: run-kernel %t.f16.mlir --bf16-unit=fma --cuda-host --cuda-near=4e-6
 // Products of bf16 by fused multiply-adds have the bits of the interpreter's chain, at sizes that no
 // tile divides; bf16-dot-run.test and bf16-amx-run.test take the same products to the other units.
-// Tensor cores, in the emulator, add in another order.
+// Tensor cores, in the emulator, add in another order. The same of f16, which no other unit multiplies.
 
 // A layer forward.
 // EXACT: rows_times_columns: {{.*}}equal

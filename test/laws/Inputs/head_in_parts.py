@@ -22,6 +22,7 @@ CASES = [
     ("llama", models.MODELS["llama"].sizes | dict(tied="true"), 1, "f32", (3,)),
     ("words", EVEN, 1, "mixed(bf16)", (2, 3)),
     ("gpt2", DROPOUT, 3, "mixed(bf16)", (3, 7)),
+    ("words", EVEN, 1, "mixed(f16)", (2, 3)),
     ("words", models.MODELS["words"].sizes, 1, "pure(bf16)", (2, 3)),
     ("gpt2", DROPOUT, 3, "pure(bf16)", (3,)),
 ]

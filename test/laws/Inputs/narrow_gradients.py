@@ -1,6 +1,6 @@
-"""Holds the gradients of mixed(bf16) to those of f32, for example models at law sizes.
+"""Holds the gradients of a narrow policy to those of f32, for example models at law sizes.
 
-narrow_gradients.py FOLDER TOLERANCE MODEL...: per tensor, max |g - f| <= TOLERANCE max |f|, and not everywhere equal. A gradient is
+narrow_gradients.py FOLDER POLICY TOLERANCE MODEL...: per tensor, max |g - f| <= TOLERANCE max |f|, and not everywhere equal. A gradient is
 read off one step of plain descent of rate 1.
 """
 import pathlib
@@ -18,17 +18,17 @@ def weights(folder, command, data, *more):
     return safetensors.read(step / "model.safetensors")
 
 
-root, tolerance = pathlib.Path(sys.argv[1]), float(sys.argv[2])
+root, policy, tolerance = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 failures = []
 largest = 0.0
-for name in sys.argv[3:]:
+for name in sys.argv[4:]:
     model, folder, data = models.prepare(name, root / name)
     flags = [*model.flags(1), "--optimizer", "sgd(lr = lr)", "--clip-norm", "none", "--precision"]
     models.call("napkin", "compile", *flags, "f32", "-o", folder / "f32")
     # A step of rate 0 leaves the initial weights.
     start = weights(folder / "start", [folder / "f32"], data, "-D", "lr=0")
     wide = weights(folder / "wide", [folder / "f32"], data, "-D", "lr=1")
-    narrow = weights(folder / "narrow", ["napkin", "train", *flags, "mixed(bf16)"], data, "-D", "lr=1")
+    narrow = weights(folder / "narrow", ["napkin", "train", *flags, policy], data, "-D", "lr=1")
     differ = 0
     for tensor in sorted(start.keys() - {"__metadata__"}):
         gradient = [a - b for a, b in zip(start[tensor][2], wide[tensor][2])]

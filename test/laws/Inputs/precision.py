@@ -7,18 +7,19 @@ precision.py FOLDER bytes: the plan gives a parameter the bytes of its policy.
 """
 import json
 import pathlib
+import re
 import shutil
 import sys
 
 import models
 
-POLICIES = ("mixed(bf16)", "pure(bf16)")
+POLICIES = ("mixed(bf16)", "mixed(f16)", "pure(bf16)")
 # By policy: element types of parameters and of their working copies, where there are some.
-TYPES = {"f32": ("f32", None), "mixed(bf16)": ("f32", "bf16"), "pure(bf16)": ("bf16", None)}
+TYPES = {"f32": ("f32", None), "mixed(bf16)": ("f32", "bf16"), "mixed(f16)": ("f32", "f16"), "pure(bf16)": ("bf16", None)}
 # Gradients that are summed over micro-batches, and states, are f32.
-BYTES = {"f32": 16, "mixed(bf16)": 18, "pure(bf16)": 14}
+BYTES = {"f32": 16, "mixed(bf16)": 18, "mixed(f16)": 18, "pure(bf16)": 14}
 # With one micro-batch a step gradients live for a part of it; a matrix's is of this type.
-GRADIENTS = {"f32": "f32", "mixed(bf16)": "f32", "pure(bf16)": "bf16"}
+GRADIENTS = {"f32": "f32", "mixed(bf16)": "f32", "mixed(f16)": "f32", "pure(bf16)": "bf16"}
 SUMMED = 4
 SAVED, STEPS = 3, 5
 failures = []
@@ -129,7 +130,7 @@ if name == "bytes":
 else:
     losses = set()
     for policy in POLICIES:
-        folder = root / policy.split("(")[0]
+        folder = root / re.sub(r"\W", "", policy)
         folder.mkdir(parents=True)
         losses.add(check_bits(name, policy, folder))
     # The test can fail: another policy is another run. bytes and narrow_gradients.py tell these from f32.

@@ -42,8 +42,11 @@ double nap::bytesPerParameter(Numbers &numbers) {
       "optimizer", "adamw",
       {{"sgd", 0}, {"momentum", 1}, {"adagrad", 1}, {"rmsprop", 1}, {"adam", 2}, {"adamw", 2}});
   // The weight, its copy for products, its gradient.
-  double rest =
-      pick("precision", "f32", {{"f32", 4 + 4}, {"mixed(bf16)", 4 + 2 + 4}, {"pure(bf16)", 2 + 2}});
+  double rest = pick("precision", "f32",
+                     {{"f32", 4 + 4},
+                      {"mixed(bf16)", 4 + 2 + 4},
+                      {"mixed(f16)", 4 + 2 + 4},
+                      {"pure(bf16)", 2 + 2}});
   return rest + 4 * kept;
 }
 
