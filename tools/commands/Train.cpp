@@ -153,10 +153,10 @@ static ExitStatus trainOnGpu(Model &model, rt::Program program, rt::RunOptions &
   return rt::runProgram(loaded, options, "napkin");
 }
 
-/// Whether a run neither evaluates nor samples.
+/// Whether a run neither evaluates nor samples, nor chooses algorithms for an executable that may.
 static bool onlyTrains(const rt::RunOptions &options) {
   return !options.data.files.empty() && options.evalData.files.empty() && options.sample == 0 &&
-         options.outputs.empty() && options.load.empty();
+         options.outputs.empty() && options.load.empty() && options.algorithms.empty();
 }
 
 ExitStatus nap::trainCommand(std::span<const std::string> arguments) {
