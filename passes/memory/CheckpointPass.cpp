@@ -66,9 +66,14 @@ struct CheckpointPass : nap::impl::CheckpointPassBase<CheckpointPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     DeclaredTensors declared(module);
-    for (auto func : module.getOps<func::FuncOp>())
-      if (!func.isExternal() && failed(verifyKernelsOnly(func, declared)))
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      if (failed(verifyKernelsOnly(func, declared)))
         return signalPassFailure();
+      // As nap-plan-memory does, so that it finds nothing to add to the plan.
+      copyLateUpdates(func, declared);
+    }
     std::optional<CheckpointStrategy> named = strategyNamed(strategy);
     if (!named && strategy != kAutoStrategy) {
       module.emitError("found strategy '") << strategy << "', wanted " << strategyNames(" or ");

@@ -4,6 +4,7 @@
 // RUN: diff %t.once %t.twice
 // RUN: napkin-opt %s --nap-plan-memory --split-input-file | FileCheck %s --check-prefix=WRITTEN
 // RUN: napkin-opt %s --nap-schedule --nap-plan-memory --split-input-file | FileCheck %s --check-prefix=ORDERED
+// RUN: napkin-opt %s --nap-schedule --nap-plan-memory --split-input-file | FileCheck %s
 // RUN: not napkin-opt %S/../docs/equal_ops_become_one.mlir --nap-schedule 2>&1 | FileCheck %s --check-prefix=GRAPH
 
 // Three gradients wait for their updates at the end. Each comes when the one before is used up, behind the loss; the update of @a
@@ -82,12 +83,16 @@ func.func @train_step(%a: tensor<1024xf32> {nap.of = @a}, %b: tensor<1024xf32> {
 nap.declare parameter @a : tensor<1024xf32>
 nap.declare parameter @b : tensor<1024xf32>
 
-// What is copied at the end stays in the order that is written: the old @a has a reader behind its update.
+// The old @a has a reader behind its update, so the new one is copied at the end. Everything else is ordered as ever: what waits for
+// that copy begins once the gradient of @b is used up. Whatever passes follow, there is one copy.
 // CHECK-LABEL: func.func @late
-// CHECK: "update_a"
 // CHECK: "grad_b"
 // CHECK: "update_b"
+// CHECK: [[NEW:%.+]] = nap.kernel pointwise "update_a"
 // CHECK: "reads_a"
+// CHECK: [[COPY:%.+]] = nap.kernel pointwise "copy"([[NEW]])
+// CHECK-NOT: "copy
+// CHECK: return [[COPY]]
 func.func @late(%a: tensor<1024xf32> {nap.of = @a}, %b: tensor<1024xf32> {nap.of = @b})
     -> (tensor<1024xf32> {nap.updates = @a}, tensor<1024xf32> {nap.updates = @b}, tensor<f32> {nap.result = "sum"}) {
   %ua = nap.kernel pointwise "update_a" (%a) : (tensor<1024xf32>) -> tensor<1024xf32> {

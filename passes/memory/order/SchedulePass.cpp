@@ -9,10 +9,11 @@
 //
 // Several quick orders are tried (planning::bestOfOrders), and all of them where there are few
 // kernels (planning::exactOrder). One is taken if the arena is smaller with it, as nap-plan-memory
-// will place it; otherwise the function stays as it is, to the letter. What stands
+// will place it; otherwise the kernels stay as they are, to the letter. What stands
 // behind the loss stays behind it. The new version of a declared tensor is written in its place, so
-// it comes after every reader of the old one. A function in which a new version must be copied
-// there at the end stays as it is.
+// it comes after every reader of the old one. One that cannot be written there gets the copy that
+// nap-plan-memory would add (copyLateUpdates): its writer is then a kernel like any other, and the
+// copy comes after the readers.
 //
 // It stands before nap-checkpoint, whose plans are then of the order that runs, byte by byte; a
 // search for a budget moves kernels besides.
@@ -86,11 +87,8 @@ private:
 } // namespace
 
 static void schedule(func::FuncOp func, const DeclaredTensors &declared) {
+  copyLateUpdates(func, declared);
   FunctionMemory memory = modelFunction(func, declared);
-  if (llvm::any_of(memory.updates, [&](const Update &update) {
-        return update.old >= 0 && !canUpdateInPlace(memory, update.value, update.old);
-      }))
-    return;
   planning::Sequence order = chooseOrder(func, memory);
   if (llvm::is_sorted(order))
     return;
