@@ -35,6 +35,9 @@ using namespace nap;
 static constexpr int64_t kPartBytes = int64_t(128) << 20;
 /// Rows of a part at least: each reads the weights twice, and reads and writes their gradient.
 static constexpr int64_t kLeastRows = 256;
+/// Parts at most, even if they are then of more bytes: beside so many rows a part is little, and
+/// each is work for whoever compiles and plans.
+static constexpr int64_t kMostParts = 256;
 /// Parts are multiples of this many rows, so that each begins where kernels find it aligned.
 static constexpr int64_t kRowUnit = 64;
 /// Sums of products of narrow floats take so many terms at once (docs/architecture.md, Order of
@@ -62,9 +65,11 @@ static int64_t rowsOfParts(const RowRegion &region, int64_t parts) {
 static int64_t rowsPerPart(const RowRegion &region) {
   RankedTensorType type = EinsumOp(region.product).getType();
   int64_t rowBytes = type.getNumElements() / region.rows * type.getElementTypeBitWidth() / 8;
-  int64_t most = std::max(kLeastRows, kPartBytes / rowBytes / kRowUnit * kRowUnit);
+  int64_t most =
+      std::max({kLeastRows, kPartBytes / rowBytes / kRowUnit * kRowUnit,
+                int64_t(llvm::alignTo(llvm::divideCeil(region.rows, kMostParts), kRowUnit))});
   for (int64_t rows = most; rows >= std::max(kLeastRows, most / 2); rows -= kRowUnit)
-    if (region.rows % rows == 0)
+    if (region.rows % rows == 0 && region.rows / rows <= kMostParts)
       return rows;
   return rowsOfParts(region, llvm::divideCeil(region.rows, most));
 }
